@@ -1,0 +1,35 @@
+//! What is said between robots, controllers, operators and the gateway.
+//!
+//! This crate knows the wire and nothing else: it keeps no state, reads no clock and owns no rule
+//! of who gets what. It is the only place in hallcall that knows JSON.
+//!
+//! # Layout
+//!
+//! * [`id`]: identifiers that cannot hold a bad value; [`floor`]: floor labels, sides, landings;
+//!   [`time`]: time stamps and seconds as they are written.
+//! * [`limits`]: every bound of the wire; [`code`]: every code a refusal, a ride or an alarm carries.
+//! * [`robot`]: what a robot says; [`ride`]: what it is told; [`elevator`]: controllers and elevator
+//!   state on MQTT; [`ops`]: alarms, site, gateway presence.
+//! * [`hardware`]: commands to and observations of an elevator, whatever wire they use.
+//! * [`topic`], [`message`], [`decode`], [`encode`], [`schema`]: bytes to messages and back.
+
+pub mod code;
+pub mod elevator;
+pub mod floor;
+pub mod hardware;
+pub mod id;
+pub mod limits;
+pub mod message;
+pub mod ops;
+pub mod ride;
+pub mod robot;
+pub mod time;
+
+pub use code::{AlarmCode, Code, ReasonCode};
+pub use floor::{FloorLabel, Landing, Side};
+pub use id::{
+    BankId, CommandId, ElevatorId, Fence, GatewayId, InstanceId, MessageId, OrderId, RobotId,
+    SiteId, ZoneId,
+};
+pub use message::{Inbound, Outgoing, Refusal, RobotMessage};
+pub use time::{Seconds, Timestamp};

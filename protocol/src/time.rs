@@ -1,0 +1,116 @@
+//! Time as it is written: RFC 3339 time stamps and seconds.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+use time::format_description::well_known::Rfc3339;
+use time::{OffsetDateTime, UtcOffset};
+
+/// A moment of the wall clock: milliseconds since 1970-01-01T00:00:00Z.
+///
+/// Read with any offset and 0 to 9 fraction digits, written as `...sssZ` (`wire.md` section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(pub u64);
+
+/// Why a text is no time stamp.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("is no RFC 3339 time stamp of the years 1970 to 9999")]
+pub struct TimestampError;
+
+impl Timestamp {
+    /// Reads an RFC 3339 time stamp; digits below the millisecond are cut off.
+    ///
+    /// # Errors
+    /// [`TimestampError`] for any other text, more than 9 fraction digits, or a year outside 1970
+    /// to 9999.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        let fraction = text.split_once('.').map_or(0, |(_, rest)| {
+            rest.bytes().take_while(u8::is_ascii_digit).count()
+        });
+        if fraction > 9 {
+            return Err(TimestampError);
+        }
+        let moment = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| TimestampError)?;
+        let ms = moment.unix_timestamp_nanos().div_euclid(1_000_000);
+        u64::try_from(ms).map(Self).map_err(|_| TimestampError)
+    }
+
+    /// Milliseconds from `earlier` to this, 0 when it lies later.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = i128::from(self.0) * 1_000_000;
+        let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos)
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+            .to_offset(UtcOffset::UTC);
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+            moment.year(),
+            u8::from(moment.month()),
+            moment.day(),
+            moment.hour(),
+            moment.minute(),
+            moment.second(),
+            moment.millisecond()
+        )
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A span as the wire writes it: milliseconds here, seconds there, an integer where they are whole
+/// and a fraction where the configured time has one (`wire.md` section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seconds {
+    /// The span in milliseconds.
+    pub ms: u64,
+}
+
+impl Seconds {
+    /// A span of `ms` milliseconds.
+    #[must_use]
+    pub fn from_ms(ms: u64) -> Self {
+        Self { ms }
+    }
+}
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.ms.is_multiple_of(1000) {
+            serializer.serialize_u64(self.ms / 1000)
+        } else {
+            // A span of less than 2^53 ms is exact in an f64; longer ones do not occur.
+            #[allow(clippy::cast_precision_loss)]
+            serializer.serialize_f64(self.ms as f64 / 1000.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        if !(0.0..=1e12).contains(&seconds) {
+            return Err(serde::de::Error::custom("seconds are out of range"));
+        }
+        // The range was checked above.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        Ok(Self { ms: (seconds * 1000.0).round() as u64 })
+    }
+}
