@@ -1,0 +1,89 @@
+//! The port behind which facts are kept.
+
+use crate::fact::Fact;
+
+/// The number of a record, from 1, without a gap.
+pub type Seq = u64;
+
+/// A change of the ledger: what an accepted order is remembered by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerChange {
+    /// The order id, with its workflow's tag before it.
+    pub key: Vec<u8>,
+    /// The row; `None` removes it.
+    pub row: Option<Vec<u8>>,
+}
+
+/// What one step keeps, all or none.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Batch {
+    /// The facts, in order.
+    pub facts: Vec<Fact>,
+    /// The ledger rows that follow from them.
+    pub ledger: Vec<LedgerChange>,
+}
+
+/// What a journal holds at start.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Loaded {
+    /// The newest snapshot of the live state, and the last record that it covers.
+    pub snapshot: Option<(Seq, Vec<u8>)>,
+    /// The ledger.
+    pub ledger: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The facts after the snapshot, in order.
+    pub facts: Vec<(Seq, Fact)>,
+    /// Records of an unacknowledged tail that were cut off.
+    pub cut: u64,
+}
+
+/// Why a journal did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Another process has the directory.
+    #[error("the data directory is in use by another process")]
+    InUse,
+    /// A record is not what was written.
+    #[error("record {seq} is corrupt: {detail}")]
+    Corrupt {
+        /// Which record; 0 where it cannot be told.
+        seq: Seq,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A record is larger than a record may be.
+    #[error("a record of {0} bytes is larger than 4096")]
+    TooLarge(usize),
+    /// The store could not be read or written.
+    #[error("the store failed: {0}")]
+    Store(String),
+}
+
+/// Where facts are kept.
+pub trait Journal: Send {
+    /// Reads everything back. Called once, before the first append.
+    ///
+    /// # Errors
+    /// [`JournalError::Corrupt`] when what is there is not what was written; it is never taken for
+    /// an empty store.
+    fn load(&mut self) -> Result<Loaded, JournalError>;
+
+    /// Appends a batch, all or none. It is durable only after the next [`Journal::sync`].
+    /// Returns the number of its last record.
+    ///
+    /// # Errors
+    /// Any error means that memory is ahead of the store: the process must end.
+    fn append(&mut self, batch: &Batch) -> Result<Seq, JournalError>;
+
+    /// Makes all that was appended durable, against a power cut too.
+    ///
+    /// # Errors
+    /// As for `append`.
+    fn sync(&mut self) -> Result<(), JournalError>;
+
+    /// Keeps a snapshot of the live state that covers all records up to `covers`, makes it
+    /// durable, and removes what it covers.
+    ///
+    /// # Errors
+    /// As for `append`.
+    fn snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError>;
+}

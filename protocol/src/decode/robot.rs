@@ -1,0 +1,107 @@
+//! What robots say (`wire.md` sections 3 and 5).
+
+use crate::field::{
+    Bad, flag, integer, list, moment, name, number, object, optional, required, text, word,
+};
+use crate::floor::Side;
+use crate::id::{Fence, MessageId};
+use crate::json::Object;
+use crate::limits::{
+    ETA_S_MAX, HOLD_S_DEFAULT, HOLD_S_MAX, MAP_BYTES_MAX, PRIORITY_DEFAULT, PRIORITY_MAX,
+    REASON_BYTES_MAX, REQUEST_ELEVATORS_MAX,
+};
+use crate::robot::{
+    ConnectionState, Place, Position, RideCancel, RideEvent, RideRequest, RobotConnection,
+    RobotEvent, RobotStatus,
+};
+use crate::time::Timestamp;
+
+/// What every message carries.
+pub(super) fn stamp(fields: &Object<'_>) -> Result<(MessageId, Timestamp), Bad> {
+    Ok((required(fields, "message_id", name)?, required(fields, "timestamp", moment)?))
+}
+
+pub(super) fn request(fields: &Object<'_>) -> Result<RideRequest, Bad> {
+    let (message_id, timestamp) = stamp(fields)?;
+    let elevators = list(REQUEST_ELEVATORS_MAX, name);
+    Ok(RideRequest {
+        message_id,
+        timestamp,
+        order_id: required(fields, "order_id", name)?,
+        from: required(fields, "from", object(place))?,
+        to: required(fields, "to", object(place))?,
+        elevators: optional(fields, "elevators", elevators)?.unwrap_or_default(),
+        priority: optional(fields, "priority", integer(0..=PRIORITY_MAX))?
+            .unwrap_or(PRIORITY_DEFAULT),
+        at_door: optional(fields, "at_door", flag)?,
+        eta_s: optional(fields, "eta_s", integer(0..=ETA_S_MAX))?,
+        expires_at: optional(fields, "expires_at", moment)?,
+        dry_run: optional(fields, "dry_run", flag)?.unwrap_or(false),
+    })
+}
+
+fn place(fields: &Object<'_>) -> Result<Place, Bad> {
+    Ok(Place {
+        floor: required(fields, "floor", name)?,
+        side: optional(fields, "side", word(&Side::ALL, Side::as_str))?,
+    })
+}
+
+pub(super) fn event(fields: &Object<'_>) -> Result<RideEvent, Bad> {
+    let (message_id, timestamp) = stamp(fields)?;
+    let order_id = required(fields, "order_id", name)?;
+    let kind = required(fields, "event", word(RobotEvent::WORDS, str::trim_end))?;
+    let again = optional(fields, "again", flag)?.unwrap_or(false);
+    let hold_s =
+        optional(fields, "hold_s", integer(1..=HOLD_S_MAX))?.unwrap_or(HOLD_S_DEFAULT);
+    Ok(RideEvent {
+        message_id,
+        timestamp,
+        order_id,
+        event: kind.with(again, hold_s),
+        fence: optional(fields, "fence", integer(0..=u64::MAX))?.map(Fence),
+        elevator_id: optional(fields, "elevator_id", name)?,
+    })
+}
+
+pub(super) fn cancel(fields: &Object<'_>) -> Result<RideCancel, Bad> {
+    let (message_id, timestamp) = stamp(fields)?;
+    Ok(RideCancel {
+        message_id,
+        timestamp,
+        order_id: required(fields, "order_id", name)?,
+        reason: required(fields, "reason", text(REASON_BYTES_MAX))?,
+    })
+}
+
+pub(super) fn status(fields: &Object<'_>) -> Result<RobotStatus, Bad> {
+    let (message_id, timestamp) = stamp(fields)?;
+    Ok(RobotStatus {
+        message_id,
+        timestamp,
+        floor: optional(fields, "floor", name)?,
+        at_door: optional(fields, "at_door", flag)?,
+        eta_s: optional(fields, "eta_s", integer(0..=ETA_S_MAX))?,
+        battery_pct: optional(fields, "battery_pct", number(0.0..=100.0))?,
+        position: optional(fields, "position", object(position))?,
+        in_car: optional(fields, "in_car", flag)?,
+    })
+}
+
+fn position(fields: &Object<'_>) -> Result<Position, Bad> {
+    Ok(Position {
+        x: required(fields, "x", number(f64::MIN..=f64::MAX))?,
+        y: required(fields, "y", number(f64::MIN..=f64::MAX))?,
+        map: required(fields, "map", text(MAP_BYTES_MAX))?,
+    })
+}
+
+pub(super) fn connection(fields: &Object<'_>) -> Result<RobotConnection, Bad> {
+    let (message_id, timestamp) = stamp(fields)?;
+    let state = word(ConnectionState::ALL, ConnectionState::as_str);
+    Ok(RobotConnection {
+        message_id,
+        timestamp,
+        connection_state: required(fields, "connection_state", state)?,
+    })
+}
