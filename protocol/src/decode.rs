@@ -14,14 +14,13 @@ mod controller;
 mod robot;
 
 use crate::code::Code;
-use crate::field::{Bad, integer, name, required, word};
-use crate::id::{ElevatorId, Fence, GatewayId, MessageId, OrderId, RobotId};
-use crate::json::{self, Json, Object};
+use crate::field::{Bad, integer, name, optional, required, word};
+use crate::id::{ElevatorId, Fence, GatewayId, RobotId};
+use crate::json::{self, Object};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::message::{Inbound, Refusal, RobotMessage, RobotTopic};
 use crate::ops::GatewayConnection;
 use crate::ride::RideState;
-use crate::robot::ConnectionState;
 use crate::text::detail;
 use crate::topic::{Topic, Topics};
 
@@ -96,9 +95,10 @@ fn from_robot(robot: RobotId, topic: RobotTopic, payload: &[u8], retained: bool)
     };
     match message(payload, read) {
         Ok(message) => Decoded::Message(Inbound::Robot { robot, message }),
-        Err(refusal) => {
-            Decoded::Refused(Refusal { robot: Some((robot, topic)), ..refusal })
-        }
+        Err(refusal) => Decoded::Refused(Refusal {
+            robot: Some((robot, topic)),
+            ..refusal
+        }),
     }
 }
 
@@ -119,16 +119,15 @@ fn from_gateway(gateway: GatewayId, payload: &[u8]) -> Decoded {
     let read = |fields: &Object<'_>| {
         robot::stamp(fields)?;
         Ok(GatewayConnection {
-            connection_state: required(
-                fields,
-                "connection_state",
-                word(ConnectionState::ALL, ConnectionState::as_str),
-            )?,
+            connection_state: required(fields, "connection_state", word)?,
             instance: required(fields, "instance", name)?,
         })
     };
     match message(payload, read) {
-        Ok(connection) => Decoded::Message(Inbound::Gateway { gateway, connection }),
+        Ok(connection) => Decoded::Message(Inbound::Gateway {
+            gateway,
+            connection,
+        }),
         Err(refusal) => Decoded::Refused(refusal),
     }
 }
@@ -159,16 +158,11 @@ fn message<T>(
         robot: None,
         code: Code::Malformed,
         detail: detail(&why),
-        message_id: text(&document.fields, "message_id").and_then(|id| MessageId::new(id).ok()),
-        order_id: text(&document.fields, "order_id").and_then(|id| OrderId::new(id).ok()),
+        message_id: optional(&document.fields, "message_id", name)
+            .ok()
+            .flatten(),
+        order_id: optional(&document.fields, "order_id", name).ok().flatten(),
     })
-}
-
-fn text<'a>(fields: &'a Object<'_>, name: &str) -> Option<&'a str> {
-    match fields.get(name) {
-        Some(Json::Text(text)) => Some(text),
-        _ => None,
-    }
 }
 
 /// Reads a retained state of the gateway's own, leniently: it tells what to look at, no more.
@@ -187,7 +181,7 @@ fn own(
 }
 
 fn own_ride(robot: RobotId, fields: &Object<'_>) -> Result<Inbound, Bad> {
-    let state = required(fields, "state", word(RideState::ALL, RideState::as_str))?;
+    let state: RideState = required(fields, "state", word)?;
     Ok(Inbound::OwnRide {
         robot,
         order: required(fields, "order_id", name)?,
@@ -197,5 +191,8 @@ fn own_ride(robot: RobotId, fields: &Object<'_>) -> Result<Inbound, Bad> {
 
 fn own_elevator(elevator: ElevatorId, fields: &Object<'_>) -> Result<Inbound, Bad> {
     let fence = required(fields, "fence", integer(0..=u64::MAX))?;
-    Ok(Inbound::OwnElevator { elevator, fence: Fence(fence) })
+    Ok(Inbound::OwnElevator {
+        elevator,
+        fence: Fence(fence),
+    })
 }

@@ -23,6 +23,29 @@ pub enum Health {
     Maintenance,
 }
 
+impl Health {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Ok,
+        Self::Stale,
+        Self::Offline,
+        Self::Unknown,
+        Self::Maintenance,
+    ];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Stale => "stale",
+            Self::Offline => "offline",
+            Self::Unknown => "unknown",
+            Self::Maintenance => "maintenance",
+        }
+    }
+}
+
 /// The doors of a car.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doors {
@@ -64,6 +87,7 @@ pub struct ElevatorView {
     /// Whether this can be relied on.
     pub health: Health,
     /// Why not: a code of a reason or an alarm and a sentence, at most 256 bytes.
+    #[serde(serialize_with = "crate::text::serialize_optional_detail")]
     pub health_reason: Option<String>,
     /// Who has it.
     pub owner: Option<OwnerView>,
@@ -108,6 +132,37 @@ pub enum ControllerEvent {
     Fault,
     /// A whole snapshot.
     State,
+}
+
+impl ControllerEvent {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Accepted,
+        Self::Done,
+        Self::Failed,
+        Self::Arrived,
+        Self::DoorOpen,
+        Self::DoorClosed,
+        Self::Moving,
+        Self::Fault,
+        Self::State,
+    ];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Arrived => "arrived",
+            Self::DoorOpen => "door_open",
+            Self::DoorClosed => "door_closed",
+            Self::Moving => "moving",
+            Self::Fault => "fault",
+            Self::State => "state",
+        }
+    }
 }
 
 /// `elevators/{e}/event`: a controller's answers and observations.

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::json::{Json, Object};
-use crate::text::quote;
 use crate::time::Timestamp;
+use crate::word::Word;
 
 /// Why a field cannot be read.
 #[derive(Debug)]
@@ -19,7 +19,10 @@ pub(crate) struct Bad {
 
 impl Bad {
     pub(crate) fn new(what: String) -> Self {
-        Self { path: String::new(), what }
+        Self {
+            path: String::new(),
+            what,
+        }
     }
 
     /// A required field that is absent or null.
@@ -70,30 +73,23 @@ where
     T: FromStr,
     T::Err: fmt::Display,
 {
-    match json {
-        Json::Text(text) => {
-            text.parse().map_err(|error| Bad::new(format!("{} {error}", quote(text))))
-        }
-        other => Err(expected(other, "a string")),
-    }
+    let text = json.as_text().ok_or_else(|| expected(json, "a string"))?;
+    text.parse()
+        .map_err(|error| Bad::new(format!("{json} {error}")))
 }
 
 /// A time stamp.
 pub(crate) fn moment(json: &Json<'_>) -> Result<Timestamp, Bad> {
-    match json {
-        Json::Text(text) => {
-            Timestamp::parse(text).map_err(|error| Bad::new(format!("{} {error}", quote(text))))
-        }
-        other => Err(expected(other, "a time stamp as a string")),
-    }
+    let text = json
+        .as_text()
+        .ok_or_else(|| expected(json, "a time stamp as a string"))?;
+    Timestamp::parse(text).map_err(|error| Bad::new(format!("{json} {error}")))
 }
 
 /// `true` or `false`.
 pub(crate) fn flag(json: &Json<'_>) -> Result<bool, Bad> {
-    match json {
-        Json::Bool(value) => Ok(*value),
-        other => Err(expected(other, "true or false")),
-    }
+    json.as_bool()
+        .ok_or_else(|| expected(json, "true or false"))
 }
 
 /// An integer, written without fraction or exponent, within a range.
@@ -102,60 +98,61 @@ where
     T: TryFrom<u64> + PartialOrd + fmt::Display,
 {
     move |json| {
-        let value = match json {
-            Json::Unsigned(value) => T::try_from(*value).ok().filter(|v| range.contains(v)),
-            _ => None,
-        };
-        value.ok_or_else(|| {
-            expected(json, &format!("an integer from {} to {}", range.start(), range.end()))
+        let value = json.as_unsigned().and_then(|value| T::try_from(value).ok());
+        value.filter(|value| range.contains(value)).ok_or_else(|| {
+            expected(
+                json,
+                &format!("an integer from {} to {}", range.start(), range.end()),
+            )
         })
     }
 }
 
 /// Any number, within a range.
-pub(crate) fn number(
-    range: RangeInclusive<f64>,
-) -> impl FnOnce(&Json<'_>) -> Result<f64, Bad> {
+pub(crate) fn number(range: RangeInclusive<f64>) -> impl FnOnce(&Json<'_>) -> Result<f64, Bad> {
     move |json| {
-        // Beyond 2^53 the nearest float is good enough for a measured value.
-        #[allow(clippy::cast_precision_loss)]
-        let value = match json {
-            Json::Unsigned(value) => Some(*value as f64),
-            Json::Negative(value) => Some(*value as f64),
-            Json::Float(value) => Some(*value),
-            _ => None,
-        };
-        value.filter(|v| range.contains(v)).ok_or_else(|| {
-            expected(json, &format!("a number from {} to {}", range.start(), range.end()))
-        })
+        json.as_number()
+            .filter(|value| range.contains(value))
+            .ok_or_else(|| {
+                expected(
+                    json,
+                    &format!("a number from {:?} to {:?}", range.start(), range.end()),
+                )
+            })
     }
 }
 
 /// A text of at most so many bytes.
 pub(crate) fn text(bytes_max: usize) -> impl FnOnce(&Json<'_>) -> Result<String, Bad> {
-    move |json| match json {
-        Json::Text(text) if text.len() <= bytes_max => Ok(text.clone().into_owned()),
-        Json::Text(text) => Err(Bad::new(format!(
-            "{} is {} bytes long, at most {bytes_max} are allowed",
-            quote(text),
-            text.len()
-        ))),
-        other => Err(expected(other, "a string")),
+    move |json| {
+        let text = json.as_text().ok_or_else(|| expected(json, "a string"))?;
+        let bytes = text.len();
+        if bytes > bytes_max {
+            let rule = format!("is {bytes} bytes long, at most {bytes_max} are allowed");
+            return Err(Bad::new(format!("{json} {rule}")));
+        }
+        Ok(text.to_owned())
     }
 }
 
 /// One word of a list.
-pub(crate) fn word<T: Copy>(
-    all: &'static [T],
-    as_str: fn(T) -> &'static str,
+pub(crate) fn word<T: Word>(json: &Json<'_>) -> Result<T, Bad> {
+    choice(T::ALL.iter().copied(), |value| value.word())(json)
+}
+
+/// One of a few values, each of which stands for its word.
+pub(crate) fn choice<T>(
+    all: impl IntoIterator<Item = T> + Clone,
+    word: fn(&T) -> &'static str,
 ) -> impl FnOnce(&Json<'_>) -> Result<T, Bad> {
     move |json| {
-        let found = match json {
-            Json::Text(text) => all.iter().copied().find(|word| as_str(*word) == text),
-            _ => None,
-        };
+        let text = json.as_text();
+        let found = all
+            .clone()
+            .into_iter()
+            .find(|value| Some(word(value)) == text);
         found.ok_or_else(|| {
-            let words: Vec<&str> = all.iter().map(|word| as_str(*word)).collect();
+            let words: Vec<&str> = all.into_iter().map(|value| word(&value)).collect();
             expected(json, &format!("one of {}", words.join(", ")))
         })
     }
@@ -165,9 +162,11 @@ pub(crate) fn word<T: Copy>(
 pub(crate) fn object<T>(
     read: impl FnOnce(&Object<'_>) -> Result<T, Bad>,
 ) -> impl FnOnce(&Json<'_>) -> Result<T, Bad> {
-    move |json| match json {
-        Json::Object(fields) => read(fields),
-        other => Err(expected(other, "an object")),
+    move |json| {
+        read(
+            json.as_object()
+                .ok_or_else(|| expected(json, "an object"))?,
+        )
     }
 }
 
@@ -176,17 +175,16 @@ pub(crate) fn list<T, C: FromIterator<T>>(
     len_max: usize,
     read: impl Fn(&Json<'_>) -> Result<T, Bad>,
 ) -> impl FnOnce(&Json<'_>) -> Result<C, Bad> {
-    move |json| match json {
-        Json::List(values) if values.len() <= len_max => values
-            .iter()
-            .enumerate()
-            .map(|(at, value)| read(value).map_err(|bad| bad.under(&format!("[{at}]"))))
-            .collect(),
-        Json::List(values) => Err(Bad::new(format!(
-            "has {} entries, at most {len_max} are allowed",
-            values.len()
-        ))),
-        other => Err(expected(other, "a list")),
+    move |json| {
+        let values = json.as_list().ok_or_else(|| expected(json, "a list"))?;
+        let len = values.len();
+        if len > len_max {
+            return Err(Bad::new(format!(
+                "has {len} entries, at most {len_max} are allowed"
+            )));
+        }
+        let read = |(at, value)| read(value).map_err(|bad| bad.under(&format!("[{at}]")));
+        values.iter().enumerate().map(read).collect()
     }
 }
 

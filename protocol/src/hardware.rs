@@ -289,7 +289,9 @@ impl Reading {
     /// Every door is closed (`ride.md` section 0, SHUT).
     #[must_use]
     pub fn is_shut(&self) -> bool {
-        Side::ALL.iter().all(|side| self.door(*side) == Door::Closed)
+        Side::ALL
+            .iter()
+            .all(|side| self.door(*side) == Door::Closed)
     }
 
     /// The car stands at the landing with its door open (`ride.md` section 0, OPEN).

@@ -28,8 +28,62 @@ pub(crate) enum Json<'a> {
     /// A number with a fraction or an exponent, `-0`, or an integer beyond 64 bits.
     Float(f64),
     Text(Cow<'a, str>),
-    List(Vec<Json<'a>>),
+    List(Vec<Self>),
     Object(Object<'a>),
+}
+
+impl<'a> Json<'a> {
+    pub(crate) fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(value) = self {
+            Some(*value)
+        } else {
+            None
+        }
+    }
+
+    /// An integer from 0, written without fraction or exponent.
+    pub(crate) fn as_unsigned(&self) -> Option<u64> {
+        if let Self::Unsigned(value) = self {
+            Some(*value)
+        } else {
+            None
+        }
+    }
+
+    /// Any number; beyond 2^53 the nearest float.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Unsigned(value) => Some(*value as f64),
+            Self::Negative(value) => Some(*value as f64),
+            Self::Float(value) => Some(*value),
+            Self::Null | Self::Bool(_) | Self::Text(_) | Self::List(_) | Self::Object(_) => None,
+        }
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let Self::Text(value) = self {
+            Some(value)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(values) = self {
+            Some(values)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn as_object(&self) -> Option<&Object<'a>> {
+        if let Self::Object(fields) = self {
+            Some(fields)
+        } else {
+            None
+        }
+    }
 }
 
 impl fmt::Display for Json<'_> {
@@ -60,7 +114,10 @@ pub(crate) struct Document<'a> {
 
 /// Reads a payload. Its size is the caller's to check.
 pub(crate) fn read(payload: &[u8]) -> Document<'_> {
-    let mut document = Document { fields: Object::new(), defect: None };
+    let mut document = Document {
+        fields: Object::new(),
+        defect: None,
+    };
     let (text, encoding) = match std::str::from_utf8(payload) {
         Ok(text) => (text, None),
         Err(error) => {
@@ -71,11 +128,15 @@ pub(crate) fn read(payload: &[u8]) -> Document<'_> {
         }
     };
     let mut json = serde_json::Deserializer::from_str(text);
-    let read = json.deserialize_any(Top(&mut document)).and_then(|()| json.end());
+    let read = json
+        .deserialize_any(Top(&mut document))
+        .and_then(|()| json.end());
     if encoding.is_some() {
         document.defect = encoding;
     } else if let Err(error) = read {
-        document.defect.get_or_insert_with(|| format!("the payload is no JSON object: {error}"));
+        document
+            .defect
+            .get_or_insert_with(|| format!("the payload is no JSON object: {error}"));
     }
     document
 }
@@ -165,7 +226,10 @@ impl<'a> Visitor<'a> for Value<'_> {
             return Ok(Json::List(list));
         }
         let level = self.level + 1;
-        while let Some(value) = seq.next_element_seed(Value { level, defect: self.defect })? {
+        while let Some(value) = seq.next_element_seed(Value {
+            level,
+            defect: self.defect,
+        })? {
             list.push(value);
         }
         Ok(Json::List(list))

@@ -11,21 +11,33 @@
 //! * [`robot`]: what a robot says; [`ride`]: what it is told; [`elevator`]: controllers and elevator
 //!   state on MQTT; [`ops`]: alarms, site, gateway presence.
 //! * [`hardware`]: commands to and observations of an elevator, whatever wire they use.
-//! * [`topic`], [`message`], [`decode`], [`encode`], [`schema`]: bytes to messages and back.
+//! * [`message`]: all of them as one type each; [`topic`], [`mod@decode`], [`encode`]: bytes to
+//!   messages and back; [`peer`]: the same from the robots' and controllers' side.
+//! * [`text`]: what may stand in a `detail`.
 
 pub mod code;
+pub mod decode;
 pub mod elevator;
+pub mod encode;
+mod field;
 pub mod floor;
 pub mod hardware;
 pub mod id;
+mod json;
 pub mod limits;
 pub mod message;
 pub mod ops;
+pub mod peer;
 pub mod ride;
 pub mod robot;
+pub mod text;
 pub mod time;
+pub mod topic;
+mod word;
 
 pub use code::{AlarmCode, Code, ReasonCode};
+pub use decode::{Decoded, Ignored, decode};
+pub use encode::{Envelope, Stamp};
 pub use floor::{FloorLabel, Landing, Side};
 pub use id::{
     BankId, CommandId, ElevatorId, Fence, GatewayId, InstanceId, MessageId, OrderId, RobotId,
@@ -33,3 +45,4 @@ pub use id::{
 };
 pub use message::{Inbound, Outgoing, Refusal, RobotMessage};
 pub use time::{Seconds, Timestamp};
+pub use topic::{Topic, Topics};

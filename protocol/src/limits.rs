@@ -30,6 +30,8 @@ pub const HOLD_S_DEFAULT: u32 = 30;
 pub const HOLD_TOTAL_S_MAX: u32 = 120;
 /// Seconds that a request's time stamp may lie in the future (`wire.md` section 3).
 pub const FUTURE_S_MAX: u32 = 300;
+/// Bytes of a map's name in `position` (`wire.md` section 5 is silent; as an identifier).
+pub const MAP_BYTES_MAX: usize = 64;
 /// Calls that a controller's snapshot may list (two per floor and side, and the car's own).
 pub const CALLS_MAX: usize = 512;
 /// Floors of a site and of an elevator.

@@ -18,6 +18,20 @@ pub enum Severity {
     Critical,
 }
 
+impl Severity {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Warning, Self::Critical];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 /// `ops/alarm`: an alarm raised, repeated or cleared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alarm {
@@ -36,6 +50,7 @@ pub struct Alarm {
     /// Until when; null while it stands.
     pub cleared_at: Option<Timestamp>,
     /// One English sentence, at most 256 bytes.
+    #[serde(serialize_with = "crate::text::serialize_detail")]
     pub detail: String,
 }
 
@@ -48,6 +63,20 @@ pub enum SuspensionCode {
     /// A fire signal stands or is latched.
     #[serde(rename = "FIRE_MODE")]
     FireMode,
+}
+
+impl SuspensionCode {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Suspended, Self::FireMode];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Suspended => "SUSPENDED",
+            Self::FireMode => "FIRE_MODE",
+        }
+    }
 }
 
 /// What is suspended.
@@ -71,6 +100,21 @@ pub enum Presence {
     Robot,
     /// Senses people too.
     Any,
+}
+
+impl Presence {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::None, Self::Robot, Self::Any];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Robot => "robot",
+            Self::Any => "any",
+        }
+    }
 }
 
 /// A floor of the site.

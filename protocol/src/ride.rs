@@ -120,6 +120,7 @@ pub struct Reason {
     /// The code.
     pub code: ReasonCode,
     /// One English sentence, at most 256 bytes.
+    #[serde(serialize_with = "crate::text::serialize_detail")]
     pub detail: String,
 }
 
@@ -137,6 +138,7 @@ pub struct RideReply {
     /// Why it was rejected.
     pub code: Option<Code>,
     /// One English sentence that names the field and the value, at most 256 bytes.
+    #[serde(serialize_with = "crate::text::serialize_optional_detail")]
     pub detail: Option<String>,
     /// When to try again.
     pub retry_after_s: Option<Seconds>,

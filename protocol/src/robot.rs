@@ -195,6 +195,9 @@ pub enum ConnectionState {
 }
 
 impl ConnectionState {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Online, Self::Offline, Self::ConnectionBroken];
+
     /// The word on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -29,7 +29,9 @@ pub fn quote(text: &str) -> String {
 /// The longest head of `text` that has at most `bytes_max` bytes and ends with a whole character.
 #[must_use]
 pub fn cut(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=bytes_max.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    let end = (0..=bytes_max.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]
 }
 

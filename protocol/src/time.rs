@@ -111,6 +111,8 @@ impl<'de> Deserialize<'de> for Seconds {
         }
         // The range was checked above.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        Ok(Self { ms: (seconds * 1000.0).round() as u64 })
+        Ok(Self {
+            ms: (seconds * 1000.0).round() as u64,
+        })
     }
 }

@@ -86,9 +86,13 @@ impl Topics {
     pub fn new(root: &str, site: &SiteId) -> Result<Self, RootError> {
         let good = |b: u8| b.is_ascii_graphic() && !matches!(b, b'+' | b'#' | b'$');
         let is_good = (1..=ROOT_BYTES_MAX).contains(&root.len())
-            && root.split('/').all(|level| !level.is_empty() && level.bytes().all(good));
+            && root
+                .split('/')
+                .all(|level| !level.is_empty() && level.bytes().all(good));
         if is_good {
-            Ok(Self { base: format!("{root}/{site}/") })
+            Ok(Self {
+                base: format!("{root}/{site}/"),
+            })
         } else {
             Err(RootError(root.chars().take(ROOT_BYTES_MAX).collect()))
         }
@@ -143,7 +147,10 @@ impl Topics {
     /// What the gateway subscribes to at its start only: its own retained words.
     #[must_use]
     pub fn start_filters(&self) -> Vec<String> {
-        vec![self.below("robots/+/ride/state"), self.below("elevators/+/state")]
+        vec![
+            self.below("robots/+/ride/state"),
+            self.below("elevators/+/state"),
+        ]
     }
 
     /// What a robot subscribes to.

@@ -3,10 +3,9 @@
 use crate::decode::robot::stamp;
 use crate::elevator::{ControllerEvent, Doors, ElevatorEvent};
 use crate::field::{
-    Bad, flag, integer, list, name, object, optional, required, text, word,
+    Bad, choice, flag, integer, list, name, object, optional, required, text, word,
 };
-use crate::floor::Side;
-use crate::hardware::{Call, Direction, Door, Mode, Motion};
+use crate::hardware::Call;
 use crate::json::Object;
 use crate::limits::{CALLS_MAX, CONTROLLER_DETAIL_BYTES_MAX};
 
@@ -15,16 +14,16 @@ pub(super) fn event(fields: &Object<'_>) -> Result<ElevatorEvent, Bad> {
     let event = ElevatorEvent {
         message_id,
         timestamp,
-        event: required(fields, "event", word(ControllerEvent::ALL, ControllerEvent::as_str))?,
+        event: required(fields, "event", word)?,
         boot_id: optional(fields, "boot_id", name)?,
         seq: optional(fields, "seq", integer(0..=u64::MAX))?,
         command_id: optional(fields, "command_id", name)?,
         floor: optional(fields, "floor", name)?,
-        side: optional(fields, "side", word(&Side::ALL, Side::as_str))?,
-        door: optional(fields, "door", word(Door::ALL, Door::as_str))?,
+        side: optional(fields, "side", word)?,
+        door: optional(fields, "door", word)?,
         doors: optional(fields, "doors", object(doors))?,
-        motion: optional(fields, "motion", word(Motion::ALL, Motion::as_str))?,
-        mode: optional(fields, "mode", word(Mode::ALL, Mode::as_str))?,
+        motion: optional(fields, "motion", word)?,
+        mode: optional(fields, "mode", word)?,
         occupied: optional(fields, "occupied", flag)?,
         load_pct: optional(fields, "load_pct", integer(0..=u8::MAX))?,
         calls: optional(fields, "calls", list(CALLS_MAX, |json| object(call)(json)))?,
@@ -60,15 +59,23 @@ fn whole(event: &ElevatorEvent) -> Result<(), Bad> {
 
 fn doors(fields: &Object<'_>) -> Result<Doors, Bad> {
     Ok(Doors {
-        front: required(fields, "front", word(Door::ALL, Door::as_str))?,
-        rear: optional(fields, "rear", word(Door::ALL, Door::as_str))?,
+        front: required(fields, "front", word)?,
+        rear: optional(fields, "rear", word)?,
     })
 }
 
 fn call(fields: &Object<'_>) -> Result<Call, Bad> {
-    let is_hall = required(fields, "kind", word(&["hall", "car"], str::trim))? == "hall";
+    let kind = required(fields, "kind", choice(["hall", "car"], |kind| kind))?;
     let floor = required(fields, "floor", name)?;
-    let side = optional(fields, "side", word(&Side::ALL, Side::as_str))?;
-    let direction = optional(fields, "direction", word(Direction::ALL, Direction::as_str))?;
-    Ok(if is_hall { Call::Hall { floor, side, direction } } else { Call::Car { floor, side } })
+    let side = optional(fields, "side", word)?;
+    let direction = optional(fields, "direction", word)?;
+    Ok(if kind == "hall" {
+        Call::Hall {
+            floor,
+            side,
+            direction,
+        }
+    } else {
+        Call::Car { floor, side }
+    })
 }

@@ -1,9 +1,8 @@
 //! What robots say (`wire.md` sections 3 and 5).
 
 use crate::field::{
-    Bad, flag, integer, list, moment, name, number, object, optional, required, text, word,
+    Bad, choice, flag, integer, list, moment, name, number, object, optional, required, text, word,
 };
-use crate::floor::Side;
 use crate::id::{Fence, MessageId};
 use crate::json::Object;
 use crate::limits::{
@@ -11,14 +10,16 @@ use crate::limits::{
     REASON_BYTES_MAX, REQUEST_ELEVATORS_MAX,
 };
 use crate::robot::{
-    ConnectionState, Place, Position, RideCancel, RideEvent, RideRequest, RobotConnection,
-    RobotEvent, RobotStatus,
+    Place, Position, RideCancel, RideEvent, RideRequest, RobotConnection, RobotEvent, RobotStatus,
 };
 use crate::time::Timestamp;
 
 /// What every message carries.
 pub(super) fn stamp(fields: &Object<'_>) -> Result<(MessageId, Timestamp), Bad> {
-    Ok((required(fields, "message_id", name)?, required(fields, "timestamp", moment)?))
+    Ok((
+        required(fields, "message_id", name)?,
+        required(fields, "timestamp", moment)?,
+    ))
 }
 
 pub(super) fn request(fields: &Object<'_>) -> Result<RideRequest, Bad> {
@@ -43,22 +44,29 @@ pub(super) fn request(fields: &Object<'_>) -> Result<RideRequest, Bad> {
 fn place(fields: &Object<'_>) -> Result<Place, Bad> {
     Ok(Place {
         floor: required(fields, "floor", name)?,
-        side: optional(fields, "side", word(&Side::ALL, Side::as_str))?,
+        side: optional(fields, "side", word)?,
     })
 }
 
 pub(super) fn event(fields: &Object<'_>) -> Result<RideEvent, Bad> {
     let (message_id, timestamp) = stamp(fields)?;
     let order_id = required(fields, "order_id", name)?;
-    let kind = required(fields, "event", word(RobotEvent::WORDS, str::trim_end))?;
     let again = optional(fields, "again", flag)?.unwrap_or(false);
-    let hold_s =
-        optional(fields, "hold_s", integer(1..=HOLD_S_MAX))?.unwrap_or(HOLD_S_DEFAULT);
+    let hold_s = optional(fields, "hold_s", integer(1..=HOLD_S_MAX))?.unwrap_or(HOLD_S_DEFAULT);
+    let events = [
+        RobotEvent::Query,
+        RobotEvent::AtDoor,
+        RobotEvent::Entered,
+        RobotEvent::Exited,
+        RobotEvent::CancelEnter { again },
+        RobotEvent::CancelExit,
+        RobotEvent::HoldDoor { hold_s },
+    ];
     Ok(RideEvent {
         message_id,
         timestamp,
         order_id,
-        event: kind.with(again, hold_s),
+        event: required(fields, "event", choice(events, RobotEvent::word))?,
         fence: optional(fields, "fence", integer(0..=u64::MAX))?.map(Fence),
         elevator_id: optional(fields, "elevator_id", name)?,
     })
@@ -98,10 +106,9 @@ fn position(fields: &Object<'_>) -> Result<Position, Bad> {
 
 pub(super) fn connection(fields: &Object<'_>) -> Result<RobotConnection, Bad> {
     let (message_id, timestamp) = stamp(fields)?;
-    let state = word(ConnectionState::ALL, ConnectionState::as_str);
     Ok(RobotConnection {
         message_id,
         timestamp,
-        connection_state: required(fields, "connection_state", state)?,
+        connection_state: required(fields, "connection_state", word)?,
     })
 }

@@ -1,0 +1,231 @@
+//! What the gateway says, read back.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::elevator::{ElevatorCommand, ElevatorView};
+use crate::floor::{FloorLabel, Landing, Side};
+use crate::hardware::{Action, Command, Direction};
+use crate::id::{CommandId, ElevatorId, Fence, GatewayId, MessageId, OrderId, RobotId};
+use crate::ops::{Alarm, GatewayConnection, SiteView};
+use crate::ride::{RideReply, RideView};
+use crate::time::{Seconds, Timestamp};
+use crate::topic::{Topic, Topics};
+
+/// A message of the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// Its head; `None` for an empty payload.
+    pub head: Option<Head>,
+    /// What it says.
+    pub said: Said,
+}
+
+/// What the gateway puts on every message.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Head {
+    /// The kind of message, such as `ride.reply`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The id of the message.
+    pub message_id: MessageId,
+    /// When it was made.
+    pub timestamp: Timestamp,
+    /// Who said it, such as `gateway/gw-1`.
+    pub source: String,
+}
+
+/// What a message of the gateway says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// `ride/reply`.
+    RideReply {
+        /// To whom.
+        robot: RobotId,
+        /// The answer.
+        reply: RideReply,
+    },
+    /// `ride/state`.
+    RideState {
+        /// Whose.
+        robot: RobotId,
+        /// The ride; `None` where the word was deleted.
+        view: Option<RideView>,
+    },
+    /// `elevators/{e}/state`.
+    ElevatorState(ElevatorView),
+    /// `elevators/{e}/command`.
+    ElevatorCommand(ElevatorCommand),
+    /// `ops/alarm`.
+    Alarm(Alarm),
+    /// `ops/alarms`.
+    Alarms(Vec<Alarm>),
+    /// `site`.
+    Site(SiteView),
+    /// `gateways/{gateway}/connection`.
+    GatewayConnection(GatewayId, GatewayConnection),
+}
+
+/// Why bytes are no message of the gateway.
+#[derive(Debug, thiserror::Error)]
+pub enum HearError {
+    /// The topic is none on which the gateway of this site speaks.
+    #[error("topic {0:?} is none of the gateway's")]
+    Topic(String),
+    /// The payload is not the JSON that the topic promises.
+    #[error("payload on topic {topic:?}: {source}")]
+    Payload {
+        /// The topic.
+        topic: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A command that lacks what it needs.
+    #[error("command {command:?} lacks {field}")]
+    Command {
+        /// The word of the command.
+        command: String,
+        /// The field.
+        field: &'static str,
+    },
+}
+
+impl Heard {
+    /// Reads a message of the gateway.
+    ///
+    /// # Errors
+    /// [`HearError`] says what is wrong.
+    pub fn read(topics: &Topics, topic: &str, payload: &[u8]) -> Result<Self, HearError> {
+        let not_heard = || HearError::Topic(topic.to_owned());
+        let named = topics.parse(topic).ok_or_else(not_heard)?;
+        if let (Topic::RideState(robot), []) = (&named, payload) {
+            let said = Said::RideState {
+                robot: robot.clone(),
+                view: None,
+            };
+            return Ok(Self { head: None, said });
+        }
+        let bad = |source| HearError::Payload {
+            topic: topic.to_owned(),
+            source,
+        };
+        let said = match named {
+            Topic::RideReply(robot) => Said::RideReply {
+                robot,
+                reply: body(payload).map_err(bad)?,
+            },
+            Topic::RideState(robot) => Said::RideState {
+                robot,
+                view: Some(body(payload).map_err(bad)?),
+            },
+            Topic::ElevatorState(_) => Said::ElevatorState(body(payload).map_err(bad)?),
+            Topic::ElevatorCommand(_) => {
+                let told: CommandBody = body(payload).map_err(bad)?;
+                Said::ElevatorCommand(told.command()?)
+            }
+            Topic::Alarm => Said::Alarm(body(payload).map_err(bad)?),
+            Topic::Alarms => Said::Alarms(body::<AlarmsBody>(payload).map_err(bad)?.alarms),
+            Topic::Site => Said::Site(body(payload).map_err(bad)?),
+            Topic::GatewayConnection(gateway) => {
+                Said::GatewayConnection(gateway, body(payload).map_err(bad)?)
+            }
+            Topic::RideRequest(_)
+            | Topic::RideEvent(_)
+            | Topic::RideCancel(_)
+            | Topic::RobotStatus(_)
+            | Topic::RobotConnection(_)
+            | Topic::ElevatorEvent(_) => return Err(not_heard()),
+        };
+        Ok(Self {
+            head: Some(body(payload).map_err(bad)?),
+            said,
+        })
+    }
+}
+
+fn body<T: DeserializeOwned>(payload: &[u8]) -> Result<T, serde_json::Error> {
+    serde_json::from_slice(payload)
+}
+
+#[derive(Deserialize)]
+struct AlarmsBody {
+    alarms: Vec<Alarm>,
+}
+
+#[derive(Deserialize)]
+struct CommandBody {
+    elevator_id: ElevatorId,
+    order_id: Option<OrderId>,
+    command_id: CommandId,
+    fence: Fence,
+    command: String,
+    floor: Option<FloorLabel>,
+    side: Option<Side>,
+    direction: Option<Direction>,
+    hold_s: Option<Seconds>,
+    expires_at: Timestamp,
+    expires_in_s: Seconds,
+}
+
+impl CommandBody {
+    fn command(self) -> Result<ElevatorCommand, HearError> {
+        let action = match self.command.as_str() {
+            "query" => Action::Query,
+            "claim" => Action::Claim,
+            "release" => Action::Release,
+            "hall_call" => Action::HallCall {
+                landing: self.landing()?,
+                direction: self.direction()?,
+            },
+            "cancel_call" => Action::CancelCall {
+                landing: self.landing()?,
+                direction: self.direction()?,
+            },
+            "car_call" => Action::CarCall {
+                landing: self.landing()?,
+            },
+            "open_door" => Action::OpenDoor {
+                landing: self.landing()?,
+            },
+            "close_door" => Action::CloseDoor {
+                landing: self.landing()?,
+            },
+            "hold_door" => {
+                let hold = self.hold_s.ok_or_else(|| self.lacks("hold_s"))?;
+                Action::HoldDoor {
+                    landing: self.landing()?,
+                    hold_ms: hold.ms,
+                }
+            }
+            _ => return Err(self.lacks("a known command")),
+        };
+        Ok(ElevatorCommand {
+            command: Command {
+                elevator_id: self.elevator_id,
+                command_id: self.command_id,
+                fence: self.fence,
+                order_id: self.order_id,
+                action,
+                expires_in_ms: self.expires_in_s.ms,
+            },
+            expires_at: self.expires_at,
+        })
+    }
+
+    fn landing(&self) -> Result<Landing, HearError> {
+        let floor = self.floor.clone().ok_or_else(|| self.lacks("floor"))?;
+        let side = self.side.ok_or_else(|| self.lacks("side"))?;
+        Ok(Landing { floor, side })
+    }
+
+    fn direction(&self) -> Result<Direction, HearError> {
+        self.direction.ok_or_else(|| self.lacks("direction"))
+    }
+
+    fn lacks(&self, field: &'static str) -> HearError {
+        HearError::Command {
+            command: self.command.clone(),
+            field,
+        }
+    }
+}
