@@ -13,7 +13,7 @@
 //! * [`hardware`]: commands to and observations of an elevator, whatever wire they use.
 //! * [`message`]: all of them as one type each; [`topic`], [`mod@decode`], [`encode`]: bytes to
 //!   messages and back; [`peer`]: the same from the robots' and controllers' side.
-//! * [`text`]: what may stand in a `detail`.
+//! * [`schema`]: JSON Schema of every message; [`text`]: what may stand in a `detail`.
 
 pub mod code;
 pub mod decode;
@@ -30,6 +30,7 @@ pub mod ops;
 pub mod peer;
 pub mod ride;
 pub mod robot;
+pub mod schema;
 pub mod text;
 pub mod time;
 pub mod topic;

@@ -103,6 +103,20 @@ pub enum RobotEvent {
 }
 
 impl RobotEvent {
+    /// One of each, with these parameters where the event has them.
+    #[must_use]
+    pub fn all(again: bool, hold_s: u32) -> [Self; 7] {
+        [
+            Self::Query,
+            Self::AtDoor,
+            Self::Entered,
+            Self::Exited,
+            Self::CancelEnter { again },
+            Self::CancelExit,
+            Self::HoldDoor { hold_s },
+        ]
+    }
+
     /// The word on the wire.
     #[must_use]
     pub fn word(&self) -> &'static str {

@@ -53,15 +53,7 @@ pub(super) fn event(fields: &Object<'_>) -> Result<RideEvent, Bad> {
     let order_id = required(fields, "order_id", name)?;
     let again = optional(fields, "again", flag)?.unwrap_or(false);
     let hold_s = optional(fields, "hold_s", integer(1..=HOLD_S_MAX))?.unwrap_or(HOLD_S_DEFAULT);
-    let events = [
-        RobotEvent::Query,
-        RobotEvent::AtDoor,
-        RobotEvent::Entered,
-        RobotEvent::Exited,
-        RobotEvent::CancelEnter { again },
-        RobotEvent::CancelExit,
-        RobotEvent::HoldDoor { hold_s },
-    ];
+    let events = RobotEvent::all(again, hold_s);
     Ok(RideEvent {
         message_id,
         timestamp,
