@@ -230,7 +230,7 @@ class Car:
             raise Refused("presence table full")
         was_open = any(d.state == "open" for d in self.doors.values())
         if where == "crossing" and not (was_open and self.motion == "stopped"):
-            self._tell("violation", robot_id=robot_id, detail="crossing without a standing open car")
+            self._tell("violation", robot_id=robot_id, detail="crossing, but no car stands open")
         if where != "out" and set(self.robots) - {robot_id}:
             self._tell("violation", robot_id=robot_id, detail="two robots in one car")
         self.robots.pop(robot_id, None)

@@ -137,8 +137,8 @@ class Controller:
             raise Refused(f"unknown command {name!r}")
         awaited = None
         if name in CALLS:
-            kind = name.removesuffix("_call")
-            awaited = name, Call(kind, floor, side, command["direction"] if kind == "hall" else None)
+            direction = command["direction"] if name == "hall_call" else None
+            awaited = name, Call(name.removesuffix("_call"), floor, side, direction)
         elif name in ("open_door", "close_door"):
             awaited = name, side
         return awaited, act
@@ -323,7 +323,7 @@ def main() -> None:
     p.add_argument("--root", default="hallcall/v1")
     p.add_argument("--site", default="demo")
     p.add_argument("--elevator", default="EL001")
-    p.add_argument("--floors", default="1F,2F,3F,4F,5F,6F", help="LABEL[@HEIGHT_M][=front+rear],...")
+    p.add_argument("--floors", default="1F,2F,3F,4F,5F,6F", help="LABEL[@HEIGHT_M][=front+rear]")
     p.add_argument("--start", help="floor label where the car stands at first")
     p.add_argument("--speed", type=float, default=1.0, help="divides travel and door times")
     p.add_argument("--ride-s", type=float, help="fixed travel time instead of the physics")
