@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::id::{ElevatorId, GatewayId, RobotId, SiteId};
+use crate::text::quote;
 
 /// Bytes of a topic root; leaves room for the rest of a topic in every broker.
 pub const ROOT_BYTES_MAX: usize = 256;
@@ -10,7 +11,7 @@ pub const ROOT_BYTES_MAX: usize = 256;
 /// Why a text is no topic root.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "topic root {0:?}: 1 to {ROOT_BYTES_MAX} visible ASCII characters without + # $ are allowed, in \
+    "topic root {0}: 1 to {ROOT_BYTES_MAX} visible ASCII characters without + # $ are allowed, in \
      levels divided by single slashes"
 )]
 pub struct RootError(String);
@@ -94,7 +95,7 @@ impl Topics {
                 base: format!("{root}/{site}/"),
             })
         } else {
-            Err(RootError(root.chars().take(ROOT_BYTES_MAX).collect()))
+            Err(RootError(quote(root)))
         }
     }
 
