@@ -36,6 +36,15 @@ pub struct Loaded {
     pub cut: u64,
 }
 
+impl Loaded {
+    /// The number of the last record that stands; 0 before the first.
+    #[must_use]
+    pub fn last(&self) -> Seq {
+        let covered = self.snapshot.as_ref().map_or(0, |(covers, _)| *covers);
+        self.facts.last().map_or(covered, |(seq, _)| *seq)
+    }
+}
+
 /// Why a journal did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -81,9 +90,18 @@ pub trait Journal: Send {
     fn sync(&mut self) -> Result<(), JournalError>;
 
     /// Keeps a snapshot of the live state that covers all records up to `covers`, makes it
-    /// durable, and removes what it covers.
+    /// durable, and removes what it covers (at once or with the appends that follow).
     ///
     /// # Errors
     /// As for `append`.
     fn snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError>;
+
+    /// Notes that all that was appended and synced is durable, at the end of the process; nothing
+    /// is called after it. Without it the last step counts as a tail that may be cut off.
+    ///
+    /// # Errors
+    /// As for `append`.
+    fn close(&mut self) -> Result<(), JournalError> {
+        Ok(())
+    }
 }
