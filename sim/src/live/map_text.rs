@@ -1,0 +1,110 @@
+//! The register map of the simulator's Modbus controllers, as the text that a gateway reads.
+
+use protocol::hardware::{Door, Mode};
+
+use super::layout::{self, Layout};
+use super::modbus::{door_word, mode_word};
+
+/// The map of controllers with this layout, to be read every `poll_ms` milliseconds.
+#[must_use]
+pub fn map_text(layout: &Layout, poll_ms: u64) -> String {
+    let [(up, lamp_up), (down, lamp_down), (car, lamp_car)] = layout.rows();
+    let open = layout.buttons();
+    let (close, cancel, claim) = (open + 1, open + 2, open + 3);
+    let doors = listed(&[
+        ("closed", door_word(Door::Closed)),
+        ("opening", door_word(Door::Opening)),
+        ("open", door_word(Door::Open)),
+        ("closing", door_word(Door::Closing)),
+    ]);
+    let modes = listed(&[
+        ("normal", mode_word(Mode::Normal)),
+        ("robot", mode_word(Mode::Robot)),
+        ("attendant", mode_word(Mode::Attendant)),
+        ("maintenance", mode_word(Mode::Maintenance)),
+        ("fire", mode_word(Mode::Fire)),
+        ("emergency", mode_word(Mode::Emergency)),
+        ("out_of_service", mode_word(Mode::OutOfService)),
+    ]);
+    format!(
+        r#"# The registers of a simulated elevator controller.
+poll_ms = {poll_ms}
+read_gap_max = 32
+
+[floors]
+count = {floors}
+
+[floor]
+register = {{ point = "input", address = {floor} }}
+
+[motion]
+moving = {{ point = "discrete", address = 2 }}
+up = {{ point = "discrete", address = 3 }}
+
+[mode]
+register = {{ point = "input", address = {mode} }}
+values = {{ {modes} }}
+bits.normal = {{ point = "discrete", address = 5 }}
+bits.maintenance = {{ point = "discrete", address = 6 }}
+bits.fire = {{ point = "discrete", address = 7 }}
+
+[signals]
+presence = {{ point = "discrete", address = 4 }}
+load = {{ point = "input", address = {load} }}
+
+[front.door]
+register = {{ point = "input", address = {door} }}
+values = {{ {doors} }}
+open_limit = {{ point = "discrete", address = 0 }}
+closed_limit = {{ point = "discrete", address = 1 }}
+
+[front.lamps]
+hall_up = {{ point = "discrete", address = {lamp_up} }}
+hall_down = {{ point = "discrete", address = {lamp_down} }}
+car = {{ point = "discrete", address = {lamp_car} }}
+
+[front.buttons]
+hall_up = {{ point = "coil", address = {up} }}
+hall_down = {{ point = "coil", address = {down} }}
+car = {{ point = "coil", address = {car} }}
+open = {{ point = "coil", address = {open} }}
+close = {{ point = "coil", address = {close} }}
+hold_s = {{ point = "holding", address = {hold} }}
+
+[commands]
+cancel_calls = {{ point = "coil", address = {cancel} }}
+claim = {{ point = "coil", address = {claim} }}
+fence = {{ point = "holding", address = {fence}, words = 2, order = "low_first" }}
+command_number = {{ point = "holding", address = {number} }}
+"#,
+        floors = layout.floors(),
+        floor = layout::FLOOR,
+        door = layout::DOOR,
+        mode = layout::MODE,
+        load = layout::LOAD,
+        hold = layout::HOLD_S,
+        fence = layout::FENCE,
+        number = layout::COMMAND_ID,
+    )
+}
+
+fn listed(words: &[(&str, u16)]) -> String {
+    let entries: Vec<_> = words.iter().map(|(word, number)| format!("{word} = {number}")).collect();
+    entries.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use adapters::map::RegisterMap;
+
+    use super::*;
+
+    #[test]
+    fn the_gateway_can_read_the_map() {
+        for floors in [2, 8, 40] {
+            let layout = Layout::new(floors).unwrap();
+            let map = RegisterMap::parse(&map_text(&layout, 200)).unwrap();
+            assert_eq!(map.poll_ms(), 200);
+        }
+    }
+}
