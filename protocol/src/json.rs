@@ -270,3 +270,44 @@ fn read_object<'a, A: MapAccess<'a>>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nesting_of_100_000_levels_does_not_overflow_the_stack() {
+        for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+            let deep = format!("{}0{}", open.repeat(100_000), close.repeat(100_000));
+            let payload = format!(r#"{{"x":{deep},"y":1}}"#);
+            let document = read(payload.as_bytes());
+            assert_eq!(
+                document.defect.as_deref(),
+                Some("the payload is nested deeper than 8 levels")
+            );
+            assert_eq!(document.fields.get("y"), Some(&Json::Unsigned(1)));
+            assert!(read(open.repeat(100_000).as_bytes()).defect.is_some());
+        }
+    }
+
+    #[test]
+    fn numbers_keep_the_form_in_which_they_were_written() {
+        for (text, number) in [
+            ("0", Json::Unsigned(0)),
+            ("18446744073709551615", Json::Unsigned(u64::MAX)),
+            (
+                "18446744073709551616",
+                Json::Float(18_446_744_073_709_551_616.0),
+            ),
+            ("-1", Json::Negative(-1)),
+            ("1.0", Json::Float(1.0)),
+            ("1e0", Json::Float(1.0)),
+            ("-0", Json::Float(-0.0)),
+        ] {
+            let payload = format!(r#"{{"n":{text}}}"#);
+            let document = read(payload.as_bytes());
+            assert_eq!(document.defect, None);
+            assert_eq!(document.fields.get("n"), Some(&number), "{text}");
+        }
+    }
+}

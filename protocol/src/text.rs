@@ -66,3 +66,34 @@ fn escape(text: &str) -> Cow<'_, str> {
     }
     Cow::Owned(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_ends_with_a_whole_character() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abc", 2), "ab");
+        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(cut("电", 2), "");
+        assert_eq!(cut("", 0), "");
+    }
+
+    #[test]
+    fn a_detail_is_one_line() {
+        assert_eq!(
+            detail("a\r\nb\t\u{7f}\u{85}\u{2029}"),
+            r"a\r\nb\t\u{7f}\u{85}\u{2029}"
+        );
+        assert_eq!(detail("floor 1F \\ \"x\" 电"), "floor 1F \\ \"x\" 电");
+        assert_eq!(detail(&"\n".repeat(200)).len(), 256);
+    }
+
+    #[test]
+    fn a_quote_is_cut_and_escaped() {
+        assert_eq!(quote("a\"b\n"), r#""a\"b\n""#);
+        assert_eq!(quote(&"x".repeat(80)), format!("{:?}", "x".repeat(80)));
+        assert_eq!(quote(&"x".repeat(81)), format!("{:?}...", "x".repeat(80)));
+    }
+}
