@@ -1,0 +1,277 @@
+//! The configuration file (`wire.md` section 7): read whole, every mistake told at once.
+//!
+//! What comes out is checked and in the units of the program; nothing behind it looks at the file
+//! again. The files that it names (map, password, certificates) are read here too, so that a
+//! gateway that starts has all that it needs. Paths of such files are relative to the configuration
+//! file, `data_dir` is relative to the working directory.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use adapters::map::{RegisterMap, Table as PointTable};
+use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
+use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
+
+mod address;
+mod buses;
+mod document;
+mod driver;
+mod elevators;
+mod gateway;
+mod mistake;
+mod text_file;
+mod timing;
+
+pub use mistake::Mistake;
+
+use document::{Document, Table};
+use driver::Drivers;
+
+/// Bytes that a configuration file may have; 256 elevators of 256 floors stay below half of it.
+const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// All that a configuration file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Who and where the gateway is.
+    pub gateway: GatewayConfig,
+    /// How it reaches its broker.
+    pub mqtt: MqttConfig,
+    /// What the core knows: elevators, zones, waits, bounds.
+    pub site: SiteConfig,
+    /// How each elevator of `site` is driven.
+    pub drivers: BTreeMap<ElevatorId, DriverConfig>,
+    /// The buses by id: each that a driver or a zone input names, and no other.
+    pub buses: BTreeMap<String, BusConfig>,
+    /// The fire inputs, for the zones of `site` that have one.
+    pub zone_inputs: BTreeMap<ZoneId, ZoneInput>,
+}
+
+/// `[gateway]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayConfig {
+    /// In client ids and topics.
+    pub id: GatewayId,
+    /// The site.
+    pub site: SiteId,
+    /// What every topic begins with; checked by `protocol::topic::Topics::new`.
+    pub root: String,
+    /// Where the journal is, relative to the working directory.
+    pub data_dir: PathBuf,
+}
+
+/// `[mqtt]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MqttConfig {
+    /// Which broker.
+    pub broker: Broker,
+    /// Where the embedded broker listens; beyond loopback only with `insecure_trial`.
+    pub listen: SocketAddr,
+    /// The user name, where one is given.
+    pub username: Option<String>,
+    /// What `password_file` holds, without the end of its line.
+    pub password: Option<Password>,
+    /// A readable PEM file of at least one certificate; `None` = the roots of the system.
+    pub ca_file: Option<PathBuf>,
+    /// The embedded broker may listen beyond loopback, under a standing alarm.
+    pub insecure_trial: bool,
+}
+
+/// Which broker the gateway uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broker {
+    /// One of its own, at [`MqttConfig::listen`].
+    Embedded,
+    /// Another one, over TCP.
+    Tcp {
+        /// Its name or address.
+        host: String,
+        /// Its port.
+        port: u16,
+    },
+    /// Another one, over TLS.
+    Tls {
+        /// Its name or address.
+        host: String,
+        /// Its port.
+        port: u16,
+    },
+}
+
+impl fmt::Display for Broker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedded => f.write_str("embedded"),
+            Self::Tcp { host, port } => write!(f, "mqtt://{host}:{port}"),
+            Self::Tls { host, port } => write!(f, "mqtts://{host}:{port}"),
+        }
+    }
+}
+
+/// A password. It is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(String);
+
+impl Password {
+    /// The password, for the broker alone.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(..)")
+    }
+}
+
+/// How an elevator is driven.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DriverConfig {
+    /// Its controller speaks MQTT.
+    Mqtt,
+    /// Its controller is a Modbus unit behind a TCP connection.
+    ModbusTcp {
+        /// One of [`Config::buses`].
+        bus: String,
+        /// Its unit, 1 to 247.
+        unit: u8,
+        /// Its registers; fits the floors of the elevator.
+        map: RegisterMap,
+    },
+}
+
+/// A bus: one connection with one owner task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BusConfig {
+    /// `host:port` of a Modbus TCP server.
+    pub address: String,
+}
+
+/// The fire input of a zone. What cannot be read, or reads otherwise than `clear`, is fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneInput {
+    /// One of [`Config::buses`].
+    pub bus: String,
+    /// Its unit, 1 to 247.
+    pub unit: u8,
+    /// The table of the unit that it is in.
+    pub point: PointTable,
+    /// Where it is, as on the wire, from 0.
+    pub address: u16,
+    /// What it reads while there is no fire; 0 or 1 for `Coil` and `Discrete`.
+    pub clear: u16,
+}
+
+impl Config {
+    /// Reads the file and the files that it names.
+    ///
+    /// # Errors
+    /// Every mistake of the file and of the register maps that it names, by file and line. A file
+    /// that cannot be read or is no TOML is one mistake.
+    pub fn load(path: &Path) -> Result<Self, Vec<Mistake>> {
+        let text = text_file::read(path, FILE_BYTES_MAX)
+            .map_err(|expected| vec![Mistake::of_file(path, expected)])?;
+        let parsed = document::parse(path, &text)?;
+        let document = Document::new(path, &text);
+        let config = Self::read(&document.root(&parsed));
+        let mistakes = document.into_mistakes();
+        match config {
+            Some(config) if mistakes.is_empty() => Ok(config),
+            Some(_) | None => Err(mistakes),
+        }
+    }
+
+    /// `None` only after at least one mistake was noted.
+    fn read(root: &Table<'_>) -> Option<Self> {
+        root.refuse_unknown(KEYS);
+        let gateway = gateway::read_gateway(root);
+        let mqtt = gateway::read_mqtt(root);
+        let waits = timing::read_timing(root);
+        let limits = timing::read_limits(root);
+        let buses = buses::read_buses(root);
+        let elevators = elevators::read(root, waits.as_ref());
+        let zones = buses::read_zones(root, &buses, &elevators);
+        elevators::refuse_deaf(&elevators, &zones);
+        let mut drivers = Drivers::default();
+        let drivers: Vec<_> = elevators
+            .iter()
+            .map(|elevator| drivers.read(elevator, &buses))
+            .collect();
+
+        let gateway = gateway?;
+        let elevators = elevators.into_iter().map(|elevator| elevator.config);
+        let elevators: Vec<ElevatorConfig> = elevators.collect::<Option<_>>()?;
+        let drivers: Vec<DriverConfig> = drivers.into_iter().collect::<Option<_>>()?;
+        let drivers = elevators
+            .iter()
+            .map(|e| e.id.clone())
+            .zip(drivers)
+            .collect();
+        let zone_inputs = whole(zones)?;
+        Some(Self {
+            mqtt: mqtt?,
+            buses: used(whole(buses)?, &drivers, &zone_inputs),
+            site: SiteConfig {
+                gateway: gateway.id.clone(),
+                timing: waits?.timing,
+                limits: limits?,
+                queue: QueuePolicy::default(),
+                zones: zones_of(&elevators, &zone_inputs),
+                elevators: elevators.into_iter().map(|e| (e.id.clone(), e)).collect(),
+            },
+            gateway,
+            drivers,
+            zone_inputs,
+        })
+    }
+}
+
+/// The keys of the file.
+const KEYS: &[&str] = &[
+    "gateway",
+    "mqtt",
+    "timing",
+    "limits",
+    "elevators",
+    "zones",
+    "buses",
+];
+
+/// All of them, where all could be read.
+fn whole<K: Ord, V>(parts: BTreeMap<K, Option<V>>) -> Option<BTreeMap<K, V>> {
+    parts
+        .into_iter()
+        .map(|(key, part)| Some((key, part?)))
+        .collect()
+}
+
+fn zones_of(
+    elevators: &[ElevatorConfig],
+    inputs: &BTreeMap<ZoneId, ZoneInput>,
+) -> BTreeMap<ZoneId, ZoneConfig> {
+    let zone = |elevator: &ElevatorConfig| {
+        let fire_input = inputs.contains_key(&elevator.zone);
+        (elevator.zone.clone(), ZoneConfig { fire_input })
+    };
+    elevators.iter().map(zone).collect()
+}
+
+/// The buses that something is on: a connection that nobody uses is none.
+fn used(
+    mut buses: BTreeMap<String, BusConfig>,
+    drivers: &BTreeMap<ElevatorId, DriverConfig>,
+    inputs: &BTreeMap<ZoneId, ZoneInput>,
+) -> BTreeMap<String, BusConfig> {
+    buses.retain(|id, _| {
+        let drives = |driver: &DriverConfig| match driver {
+            DriverConfig::Mqtt => false,
+            DriverConfig::ModbusTcp { bus, .. } => bus == id,
+        };
+        drivers.values().any(drives) || inputs.values().any(|input| input.bus == *id)
+    });
+    buses
+}
