@@ -7,9 +7,10 @@
 //!
 //! * [`id`]: identifiers that cannot hold a bad value; [`floor`]: floor labels, sides, landings;
 //!   [`time`]: time stamps and seconds as they are written.
-//! * [`limits`]: every bound of the wire; [`code`]: every code a refusal, a ride or an alarm carries.
-//! * [`robot`]: what a robot says; [`ride`]: what it is told; [`elevator`]: controllers and elevator
-//!   state on MQTT; [`ops`]: alarms, site, gateway presence.
+//! * [`limits`]: every bound of the wire; [`code`]: every code that a refusal, a ride or an alarm
+//!   carries.
+//! * [`robot`]: what a robot says; [`ride`]: what it is told; [`elevator`]: controllers and the
+//!   state of an elevator on MQTT; [`ops`]: alarms, site, gateway presence.
 //! * [`hardware`]: commands to and observations of an elevator, whatever wire they use.
 //! * [`message`]: all of them as one type each; [`topic`], [`mod@decode`], [`encode`]: bytes to
 //!   messages and back; [`peer`]: the same from the robots' and controllers' side.

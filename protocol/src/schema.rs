@@ -1,8 +1,8 @@
 //! JSON Schema (draft 2020-12) of every message, for those who build robots, controllers and tools.
 //!
-//! The schemas say what [`crate::decode()`] takes and what [`crate::Outgoing::encode`] writes. What a
-//! schema cannot say is stricter on the wire: integers have no fraction and no exponent, texts are
-//! bounded in bytes, no key comes twice, and a message is at most 16 KiB.
+//! The schemas say what [`crate::decode()`] takes and what [`crate::Outgoing::encode`] writes. The
+//! wire is stricter where a schema has no word for it: integers have no fraction and no exponent,
+//! texts are bounded in bytes, no key comes twice, and a message is at most 16 KiB.
 
 mod incoming;
 mod outgoing;
@@ -10,8 +10,8 @@ mod part;
 
 use schemars::Schema;
 
-/// The schema of every message under its `type` (`wire.md` section 2): first what the gateway reads,
-/// then what it writes.
+/// The schema of every message under its `type` (`wire.md` section 2): first what the gateway
+/// reads, then what it writes.
 #[must_use]
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![

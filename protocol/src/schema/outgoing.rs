@@ -135,7 +135,7 @@ pub(super) fn elevator_command() -> Schema {
         .required("expires_in_s", seconds())
         .message(
             "elevator.command",
-            "To a controller that speaks MQTT: elevators/{elevator}/command, QoS 1, never retained.",
+            "To a controller on MQTT: elevators/{elevator}/command, QoS 1, never retained.",
         )
 }
 
