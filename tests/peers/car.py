@@ -90,7 +90,7 @@ def parse_floors(text: str) -> list[Floor]:
 
 class Car:
     """`on_change(at_s, kind, fields)` hears: moving, floor, arrived, door_opening, door_open,
-    door_closing, door_closed, call_on, call_off, hold, mode, presence, violation."""
+    door_closing, door_closed, call_on, call_off, hold, mode, presence, violation, doors_stuck."""
 
     def __init__(
         self,
@@ -107,6 +107,7 @@ class Car:
         self.doors = {side: Door(since=now) for side in sides}
         self.calls: list[Call] = []
         self.robots: dict[str, str] = {}  # robot id -> "crossing" or "in"
+        self.doors_stuck = False  # a fault: whatever the doors are doing does not end
         self._now = now
         self._up = True  # preferred direction of the next travel
         self._trip: list[tuple[float, int]] = []  # (when, floor index); the last is the stop
@@ -222,6 +223,10 @@ class Car:
                 door.hold_until = min(door.hold_until, 0.0)
         self._go_on()
 
+    def stick_doors(self, stuck: bool) -> None:
+        self.doors_stuck = stuck
+        self._tell("doors_stuck", stuck=stuck)
+
     def robot_is(self, robot_id: str, where: str) -> None:
         """Ground truth of the floor: `crossing` the threshold, `in`, or `out`."""
         if where not in ("crossing", "in", "out"):
@@ -275,6 +280,8 @@ class Car:
         self._tell("call_off", call=call, reason=reason)
 
     def _door_due(self, door: Door) -> float:
+        if self.doors_stuck:
+            return math.inf
         if door.state != "open":
             return door.until
         if self.mode == "fire" and self.floor == 0:

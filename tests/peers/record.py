@@ -70,11 +70,25 @@ class SideChannel:
 
 
 def tell_truth(car, message: dict) -> dict:
-    """What the side channel may say of a car: a robot's true place, the mode, or a question."""
+    """What the side channel may say of a car, and what is answered: how the car stands.
+
+    `{"robot_id", "where"}` a robot's true place; `{"mode"}`; `{"doors_stuck": true}` a fault;
+    `{"press": "4F", "direction": "up"}` people at a landing, without direction: in the car."""
     if "robot_id" in message:
         car.robot_is(str(message["robot_id"]), message.get("where"))
     if "mode" in message:
         car.set_mode(message["mode"])
+    if "doors_stuck" in message:
+        car.stick_doors(bool(message["doors_stuck"]))
+    if "press" in message:
+        floor, direction = car.index_of(message["press"]), message.get("direction")
+        side = message.get("side", car.floors[floor].sides[0])
+        if direction is None:
+            car.car_call(floor, side)
+        elif direction in ("up", "down"):
+            car.hall_call(floor, side, direction)
+        else:
+            raise ValueError(f"direction: {direction!r} is not up or down")
     doors = {side: door.state for side, door in car.doors.items()}
     return {"floor": car.floors[car.floor].label, "motion": car.motion, "mode": car.mode,
             "doors": doors, "robots": dict(car.robots), "calls": len(car.calls)}

@@ -4,9 +4,12 @@ Mosquitto, and the Modbus map through a pymodbus client."""
 import unittest
 
 from broker import Broker, find_mosquitto
+from car import Timing, parse_floors
+from modbus_controller import Unit
 from mqtt_client import Client
 from peer_process import Peer
 from pymodbus.client import ModbusTcpClient
+from record import Record
 
 
 @unittest.skipUnless(find_mosquitto(), "mosquitto is not installed")
@@ -74,6 +77,7 @@ class MqttControllerTest(unittest.TestCase):
         self.assertEqual([s["event"] for s in said if s.get("command_id") == asked], ["state"])
 
     def test_accepted_then_seen_then_done(self):
+        """T-LIFT-42: accepted is not done."""
         self.start()
         call = self.command("hall_call", floor="3F", side="front", direction="up")
         self.event("done", call)
@@ -99,6 +103,7 @@ class MqttControllerTest(unittest.TestCase):
         self.assertNotEqual(after["boot_id"], before[0]["boot_id"])
 
     def test_a_known_command_id_is_answered_again_and_not_carried_out_again(self):
+        """T-LIFT-27: a second press is not another call."""
         peer = self.start()
         call = self.command("car_call", floor="2F")
         self.event("done", call)
@@ -109,7 +114,7 @@ class MqttControllerTest(unittest.TestCase):
         self.assertEqual(len(peer.record("call_on")), 1)
 
     def test_a_stale_fence_is_refused(self):
-        """A command of the former owner must not move the car."""
+        """T-LIFT-06: a command of the former owner must not move the car."""
         peer = self.start()
         self.event("state", self.command("query", fence=8))  # the new owner's fence is known
         old = self.command("car_call", floor="4F", fence=7)
@@ -137,7 +142,7 @@ class MqttControllerTest(unittest.TestCase):
                          (kept, True))
 
     def test_what_was_sent_while_it_was_away_is_not_waiting(self):
-        """Clean session: no command of yesterday."""
+        """Clean session: no command of yesterday (T-LIFT-21 from the other side)."""
         self.start().stop()
         self.command("car_call", floor="4F")
         peer = self.start()
@@ -190,6 +195,7 @@ class MqttControllerTest(unittest.TestCase):
         self.assertEqual(len(peer.record("unreadable")), 1)
 
     def test_fire_mode_drops_calls_and_answers_only_query_and_release(self):
+        """T-LIFT-50: the lift's own safety is never overridden."""
         peer = self.start("--ride-s", "20")
         call = self.command("hall_call", floor="6F", side="front", direction="down")
         self.event("accepted", call)
@@ -211,12 +217,31 @@ class MqttControllerTest(unittest.TestCase):
         self.assertFalse(peer.tell(robot_id="R001", where="roof")["ok"])
         self.assertEqual(peer.record("violation"), [])
 
+    def test_people_and_faults_come_over_the_side_channel(self):
+        peer = self.start()
+        self.assertEqual(peer.tell(press="3F", direction="up")["calls"], 1)
+        self.event("door_open", floor="3F")
+        self.assertTrue(peer.tell(doors_stuck=True)["ok"])
+        stuck = self.command("close_door")
+        self.event("accepted", stuck)
+        self.assertEqual(self.query()["door"], "open")
+        self.assertTrue(peer.tell(doors_stuck=False)["ok"])
+        self.event("done", stuck)
+
     def test_two_doors_are_shown_by_side(self):
         self.start("--floors", "1F=front+rear,2F")
         self.assertEqual(self.query()["doors"], {"front": "closed", "rear": "closed"})
         self.event("done", self.command("open_door", floor="1F", side="rear"))
         self.assertEqual(self.event("door_open")["side"], "rear")
         self.assertEqual(self.query()["doors"]["front"], "closed")
+
+
+class ModbusUnitTest(unittest.TestCase):
+    def test_a_pulse_reads_1_for_300_ms(self):
+        unit = Unit("EL001", parse_floors("1F,2F"), Timing(), Record(None), now=0.0)
+        unit.write_coil(48, True, 1.0)
+        self.assertIs(unit.coils(1.29)[48], True)
+        self.assertIs(unit.coils(1.31)[48], False)
 
 
 class ModbusControllerTest(unittest.TestCase):
