@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use protocol::elevator::{ElevatorCommand, ElevatorView, Health, OwnerView};
 use protocol::hardware::{Action, Command, Direction, Mode, Motion};
-use protocol::ops::{Alarm, GatewayConnection, Severity};
+use protocol::ops::{
+    Alarm, GatewayConnection, Presence, Severity, SiteElevator, SiteFloor, SiteView, Suspension,
+    SuspensionCode,
+};
 use protocol::ride::{Instruction, Reason, ReplyResult, RideReply, RideState, RideView};
 use protocol::{AlarmCode, Code, Fence, Outgoing, ReasonCode, Side};
 
@@ -223,6 +226,56 @@ fn alarm() -> impl Strategy<Value = Alarm> {
     )
 }
 
+fn site() -> impl Strategy<Value = SiteView> {
+    let suspension = (
+        some(SuspensionCode::ALL),
+        prop::collection::vec(id(), 0..4),
+        moment(),
+    )
+        .prop_map(|(code, zones, since)| Suspension { code, zones, since });
+    let sides = prop::collection::vec(some(&Side::ALL), 0..=2);
+    let floor_of_site =
+        (floor(), any::<u32>(), sides).prop_map(|(label, index, sides)| SiteFloor {
+            label,
+            index,
+            sides,
+        });
+    let floors = prop::collection::vec(floor(), 0..6);
+    let elevator = (
+        id(),
+        opt(id()),
+        id(),
+        floors,
+        some(Presence::ALL),
+        seconds(),
+    )
+        .prop_map(
+            |(id, bank_id, zone, floors, presence, hold_max_s)| SiteElevator {
+                id,
+                bank_id,
+                zone,
+                floors,
+                presence,
+                hold_max_s,
+            },
+        );
+    let lists = (
+        prop::collection::vec(floor_of_site, 0..6),
+        prop::collection::vec(elevator, 0..4),
+    );
+    (id(), opt(suspension), seconds(), seconds(), lists).prop_map(
+        |(gateway, suspended, lease_s, status_s, (floors, elevators))| SiteView {
+            versions: vec!["v1".to_owned()],
+            gateway,
+            suspended,
+            lease_s,
+            status_s,
+            floors,
+            elevators,
+        },
+    )
+}
+
 pub(crate) fn outgoing() -> impl Strategy<Value = Outgoing> {
     let presence = (id(), connection_state(), id()).prop_map(|(gateway, state, instance)| {
         let connection = GatewayConnection {
@@ -239,6 +292,7 @@ pub(crate) fn outgoing() -> impl Strategy<Value = Outgoing> {
         command().prop_map(Outgoing::ElevatorCommand),
         alarm().prop_map(Outgoing::Alarm),
         prop::collection::vec(alarm(), 0..4).prop_map(Outgoing::Alarms),
+        site().prop_map(Outgoing::Site),
         presence,
     ]
 }
