@@ -8,10 +8,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+START_S = 20.0
 END_S = 5.0
 
 
@@ -24,8 +26,11 @@ class Peer:
                    "--side-listen", "127.0.0.1:0", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         case.addCleanup(self.stop)
+        late = threading.Timer(START_S, self.process.kill)  # ends the read below
+        late.start()
         self.ready = json.loads(self.process.stdout.readline() or '{"ready": false}')
-        case.assertTrue(self.ready["ready"], "the peer did not start")
+        late.cancel()
+        case.assertTrue(self.ready["ready"], f"{program} was not ready within {START_S} s")
 
     def stop(self) -> None:
         if self.process.poll() is None:
