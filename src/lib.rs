@@ -1,1 +1,22 @@
-//! gateway
+//! The gateway: it moves bytes between robots, controllers, operators and the core, and owns no
+//! rule of its own.
+//!
+//! # Layout
+//!
+//! * [`config`]: what the configuration file says. [`cmd`]: the commands of the program.
+//! * [`engine`]: the one thread that owns the core.
+//! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
+//! * [`operator`]: what operators ask, over a socket in the data directory.
+//! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
+//!   which code.
+
+pub mod broker;
+pub mod clock;
+pub mod cmd;
+pub mod config;
+pub mod ending;
+pub mod engine;
+pub mod exit;
+pub mod instance;
+pub mod mqtt;
+pub mod operator;

@@ -1,1 +1,76 @@
-fn main() {}
+//! The program `hallcall`: one command line for the gateway and for those who look after it.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use hallcall::cmd;
+use tracing_subscriber::EnvFilter;
+
+/// The gateway that lets robots ride elevators
+#[derive(Debug, Parser)]
+#[command(name = "hallcall", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Say what is wrong with a configuration
+    Check(cmd::check::CheckArgs),
+    /// Look at orders, cancel one that waits
+    #[command(subcommand)]
+    Order(cmd::order::OrderCommand),
+    /// Look at elevators, end a HOLD or a block, take one out of use
+    #[command(subcommand)]
+    Elevator(cmd::elevator::ElevatorCommand),
+    /// Suspend grants, and resume them
+    #[command(subcommand)]
+    Site(cmd::site::SiteCommand),
+    /// Print the JSON Schema of the messages
+    Schema(cmd::schema::SchemaArgs),
+    /// The embedded broker, for the gateway to start
+    #[command(hide = true)]
+    Broker(cmd::broker::BrokerArgs),
+}
+
+fn main() -> ExitCode {
+    log_to_stderr();
+    end_on_panic();
+    // A mistake on the command line ends here, with exit code 2.
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Check(args) => cmd::check::check(&args),
+        Command::Order(command) => cmd::order::order(&command),
+        Command::Elevator(command) => cmd::elevator::elevator(&command),
+        Command::Site(command) => cmd::site::site(&command),
+        Command::Schema(args) => cmd::schema::schema(&args),
+        Command::Broker(args) => cmd::broker::broker(&args),
+    };
+    result.unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "hallcall: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// `HALLCALL_LOG` says what is logged, as in `hallcall=debug,rumqttc=info`.
+fn log_to_stderr() {
+    const DEFAULT: &str = "info,rumqttc=warn,rumqttd=warn";
+    let filter =
+        EnvFilter::try_from_env("HALLCALL_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .init();
+}
+
+/// Nothing limps on after a panic, in no thread and no build.
+fn end_on_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        tracing::error!(%panic, "a bug: the process ends");
+        std::process::abort();
+    }));
+}

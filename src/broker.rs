@@ -1,0 +1,294 @@
+//! The embedded broker: rumqttd in a child process, on loopback, for a demo, a test, a trial.
+//!
+//! It has no persistence and no topic ACL, and there are known ways to kill it for good; a real
+//! site runs a real broker. It is a process of its own (`hallcall broker`), so that its end is not
+//! the gateway's: a watchdog publishes to itself through it, and where nothing comes back, this
+//! one child is ended and started again. The child ends when its standard input closes, so that it
+//! never outlives the gateway.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rumqttc::{Event, Packet, QoS};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::mqtt::{Account, Backoff, Client};
+
+/// For the child to listen.
+const START: Duration = Duration::from_secs(10);
+/// Between two looks whether it listens already.
+const START_POLL: Duration = Duration::from_millis(20);
+/// For the child to end by itself once its standard input is closed.
+const STOP: Duration = Duration::from_secs(2);
+/// Between two words of the watchdog to itself.
+const WATCH_EVERY: Duration = Duration::from_secs(2);
+/// Without a word of its own, until the watchdog takes the broker for dead.
+const WATCH_SILENCE: Duration = Duration::from_secs(6);
+
+/// Why there is no embedded broker.
+#[derive(Debug, thiserror::Error)]
+pub enum BrokerError {
+    /// The program could not be started.
+    #[error("the embedded broker did not start: {0}")]
+    Spawn(io::Error),
+    /// Somebody else listens there.
+    #[error("mqtt.listen {0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    /// Port 0 would be another port at each start.
+    #[error("mqtt.listen {0}: port 0 is no address that robots could be told")]
+    AnyPort(SocketAddr),
+    /// The child ended or does not listen.
+    #[error("the embedded broker does not listen on {0}")]
+    Silent(SocketAddr),
+}
+
+/// The broker child under its watchdog.
+pub struct EmbeddedBroker {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl EmbeddedBroker {
+    /// Starts the child and waits until it listens.
+    ///
+    /// # Errors
+    /// Where it does not come to that.
+    pub async fn start(
+        listen: SocketAddr,
+        account: Account,
+        name: &str,
+        seed: u64,
+    ) -> Result<Self, BrokerError> {
+        let child = spawn(listen).await?;
+        let (stop, stopped) = watch::channel(false);
+        let watchdog = Watchdog {
+            listen,
+            account,
+            topic: format!("hallcall-watchdog/{name}"),
+            id: format!("{name}-watchdog"),
+            backoff: Backoff::new(seed),
+            stopped,
+        };
+        Ok(Self {
+            stop,
+            task: tokio::spawn(watchdog.run(child)),
+        })
+    }
+
+    /// Ends the child.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        if timeout(2 * STOP, self.task).await.is_err() {
+            tracing::warn!("the embedded broker did not end in time");
+        }
+    }
+}
+
+async fn spawn(listen: SocketAddr) -> Result<Child, BrokerError> {
+    if listen.port() == 0 {
+        return Err(BrokerError::AnyPort(listen));
+    }
+    // rumqttd only logs that an address is taken, and we would talk to whoever has it.
+    drop(TcpListener::bind(listen).map_err(|error| BrokerError::Listen(listen, error))?);
+    let program = std::env::current_exe().map_err(BrokerError::Spawn)?;
+    let mut child = Command::new(program)
+        .arg("broker")
+        .arg("--listen")
+        .arg(listen.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(BrokerError::Spawn)?;
+    let deadline = Instant::now() + START;
+    while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
+        if let Ok(Ok(_)) = timeout_at(deadline, TcpStream::connect(reachable(listen))).await {
+            tracing::info!(%listen, "the embedded broker listens");
+            return Ok(child);
+        }
+        sleep(START_POLL).await;
+    }
+    end(child).await;
+    Err(BrokerError::Silent(listen))
+}
+
+/// How this machine reaches what listens at `address` on it.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V4(v4) if v4.ip().is_unspecified() => {
+            SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, v4.port()))
+        }
+        SocketAddr::V6(v6) if v6.ip().is_unspecified() => {
+            SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, v6.port()))
+        }
+        SocketAddr::V4(_) | SocketAddr::V6(_) => address,
+    }
+}
+
+async fn end(mut child: Child) {
+    drop(child.stdin.take());
+    if timeout(STOP, child.wait()).await.is_err() {
+        let _ = child.kill().await;
+    }
+}
+
+/// Keeps one child alive.
+struct Watchdog {
+    listen: SocketAddr,
+    account: Account,
+    topic: String,
+    id: String,
+    backoff: Backoff,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Watchdog {
+    async fn run(mut self, mut child: Child) {
+        loop {
+            let mut stopped = self.stopped.clone();
+            let why = tokio::select! {
+                _ = stopped.wait_for(|stopped| *stopped) => None,
+                status = child.wait() => Some(format!("it ended: {status:?}")),
+                why = self.watch() => Some(why),
+            };
+            end(child).await;
+            let Some(why) = why else { return };
+            tracing::error!(why, "the embedded broker is gone, starting it again");
+            let Some(again) = self.restart().await else {
+                return;
+            };
+            child = again;
+        }
+    }
+
+    async fn restart(&mut self) -> Option<Child> {
+        loop {
+            let wait = self.backoff.wait();
+            let stop = self.stopped.wait_for(|stopped| *stopped);
+            if timeout(wait, stop).await.is_ok() {
+                return None;
+            }
+            match spawn(self.listen).await {
+                Ok(child) => return Some(child),
+                Err(why) => tracing::error!(%why, "the embedded broker did not come back"),
+            }
+        }
+    }
+
+    /// Publishes to itself until nothing comes back; says how it failed. It may be dropped at any
+    /// moment, its connection is its own.
+    async fn watch(&mut self) -> String {
+        let options = Client {
+            id: self.id.clone(),
+            clean: true,
+            manual_acks: false,
+            will: None,
+        };
+        let (client, mut connection) = self.account.connection(options, 16);
+        let mut heard = Instant::now();
+        let mut said = heard;
+        loop {
+            let silent_at = heard + WATCH_SILENCE;
+            if Instant::now() >= silent_at {
+                return format!("nothing came back for {} s", WATCH_SILENCE.as_secs());
+            }
+            let next = (said + WATCH_EVERY).min(silent_at);
+            match timeout_at(next, connection.poll()).await {
+                Ok(Ok(Event::Incoming(Packet::ConnAck(_)))) => {
+                    let _ = client.try_subscribe(&*self.topic, QoS::AtLeastOnce);
+                }
+                Ok(Ok(Event::Incoming(Packet::Publish(_)))) => {
+                    heard = Instant::now();
+                    self.backoff.reset();
+                }
+                Ok(Ok(_)) => {}
+                Ok(Err(why)) => {
+                    tracing::debug!(%why, "the watchdog's connection failed");
+                    sleep(START_POLL).await;
+                }
+                Err(_) => {
+                    said = Instant::now();
+                    // Where the queue is full, nothing comes back either.
+                    let _ = client.try_publish(&*self.topic, QoS::AtLeastOnce, false, Vec::new());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "embedded-broker")]
+pub mod child {
+    //! The child's side.
+
+    use std::collections::HashMap;
+    use std::io::{self, Read};
+    use std::net::{SocketAddr, TcpListener};
+
+    use protocol::limits::PACKET_BYTES_MAX;
+    use rumqttd::{Broker, Config, ConnectionSettings, RouterConfig, ServerSettings};
+
+    /// Connections that the broker takes.
+    const CONNECTIONS_MAX: usize = 10_000;
+    /// Messages that a client may leave unacknowledged.
+    const INFLIGHT_MAX: usize = 100;
+    /// Bytes of one segment of a filter's log, and how many there are: what a slow reader may be
+    /// behind before messages are lost to it.
+    const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
+    const SEGMENTS: usize = 4;
+
+    /// Serves until standard input closes, which ends the process with code 0.
+    ///
+    /// # Errors
+    /// Where the address cannot be listened on, or the broker gave up.
+    pub fn serve(listen: SocketAddr) -> io::Result<()> {
+        drop(TcpListener::bind(listen)?);
+        std::thread::Builder::new()
+            .name("stdin".to_owned())
+            .spawn(|| {
+                let mut rest = [0; 64];
+                let mut input = io::stdin().lock();
+                while matches!(input.read(&mut rest), Ok(1..)) {}
+                std::process::exit(0);
+            })?;
+        Broker::new(config(listen))
+            .start()
+            .map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    fn config(listen: SocketAddr) -> Config {
+        let connections = ConnectionSettings {
+            connection_timeout_ms: 10_000,
+            max_payload_size: PACKET_BYTES_MAX,
+            max_inflight_count: INFLIGHT_MAX,
+            auth: None,
+            external_auth: None,
+            dynamic_filters: true,
+        };
+        let server = ServerSettings {
+            name: "embedded".to_owned(),
+            listen,
+            tls: None,
+            next_connection_delay_ms: 0,
+            connections,
+        };
+        Config {
+            router: RouterConfig {
+                max_connections: CONNECTIONS_MAX,
+                max_outgoing_packet_count: 200,
+                max_segment_size: SEGMENT_BYTES,
+                max_segment_count: SEGMENTS,
+                ..RouterConfig::default()
+            },
+            v4: Some(HashMap::from([("embedded".to_owned(), server)])),
+            ..Config::default()
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The commands, one file each.
+
+pub mod broker;
+pub mod check;
+pub mod elevator;
+pub mod operator;
+pub mod order;
+pub mod schema;
+pub mod site;

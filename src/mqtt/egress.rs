@@ -1,0 +1,416 @@
+//! What the gateway says.
+//!
+//! The outbox keeps a message until the broker has acknowledged it; what the client library keeps
+//! besides is taken from it at each end of a connection, so that the outbox alone says what is
+//! sent again (law 5). The connection's will says that it broke.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dispatch::Input;
+use dispatch::edge::outbox::{Keep, Next, Outbox};
+use protocol::hardware::{Outcome, Report};
+use protocol::ops::GatewayConnection;
+use protocol::robot::ConnectionState;
+use protocol::{Outgoing, Seconds, Topics};
+use rumqttc::{AsyncClient, Event, EventLoop, LastWill, Packet, QoS};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use super::account::{Account, Client};
+use super::backoff::Backoff;
+use super::look::Gate;
+use crate::clock::Clock;
+use crate::ending::{End, Ending};
+use crate::engine::{Arrival, Heard, Inbox};
+use crate::instance::Stamps;
+
+/// Messages that wait for the broker: two for each robot of a large site, and more.
+const OUTBOX_MAX: usize = 65_536;
+/// Messages that the broker may leave unacknowledged; the default of the client library.
+const WINDOW: usize = 100;
+/// Requests that wait in the client library: the window, and what goes beside it.
+const REQUESTS: usize = WINDOW + 16;
+/// How long a full outbox keeps a speaker waiting while the link is open.
+const FULL: Duration = Duration::from_secs(2);
+
+/// What the egress needs.
+pub struct Setup {
+    /// Which broker.
+    pub account: Account,
+    /// The topics of the site.
+    pub topics: Topics,
+    /// Whose stamps its messages bear.
+    pub stamps: Stamps,
+    /// The clock.
+    pub clock: Clock,
+    /// Where it tells of commands that were dropped.
+    pub inbox: Inbox,
+}
+
+/// Says things. Clones speak through the same connection.
+#[derive(Clone)]
+pub struct Egress(Arc<Shared>);
+
+struct Shared {
+    topics: Topics,
+    stamps: Stamps,
+    clock: Clock,
+    inbox: Inbox,
+    client: AsyncClient,
+    state: Mutex<State>,
+    /// There is room in the outbox again.
+    room: Condvar,
+    /// The outbox is empty.
+    empty: Notify,
+}
+
+struct State {
+    outbox: Outbox<Outgoing>,
+    /// The journal is loaded and every subscription is granted.
+    ready: bool,
+    /// Handed to the client library, which has given them no packet id yet.
+    submitted: VecDeque<u64>,
+    /// By packet id.
+    flight: BTreeMap<u16, u64>,
+}
+
+/// The connection of an egress, not yet polled.
+pub struct Connection {
+    egress: Egress,
+    connection: EventLoop,
+}
+
+/// The running connection.
+pub struct Running {
+    egress: Egress,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Egress {
+    /// An egress whose link is closed until its connection runs.
+    #[must_use]
+    pub fn new(setup: Setup) -> (Self, Connection) {
+        let Setup {
+            account,
+            topics,
+            stamps,
+            clock,
+            inbox,
+        } = setup;
+        let broken = presence(&stamps, ConnectionState::ConnectionBroken);
+        let will = broken.encode(&topics, &stamps.next());
+        let options = Client {
+            id: format!("{}-out", stamps.source()),
+            clean: true,
+            manual_acks: false,
+            will: Some(LastWill::new(
+                will.topic,
+                will.payload,
+                QoS::AtLeastOnce,
+                will.retain,
+            )),
+        };
+        let (client, connection) = account.connection(options, REQUESTS);
+        let state = State {
+            outbox: Outbox::new(OUTBOX_MAX, WINDOW),
+            ready: false,
+            submitted: VecDeque::new(),
+            flight: BTreeMap::new(),
+        };
+        let egress = Self(Arc::new(Shared {
+            topics,
+            stamps,
+            clock,
+            inbox,
+            client,
+            state: Mutex::new(state),
+            room: Condvar::new(),
+            empty: Notify::new(),
+        }));
+        (egress.clone(), Connection { egress, connection })
+    }
+
+    /// Says something, in its turn. Waits a little where the outbox is full; if it stays full, the
+    /// message is lost, which the log tells: replies are asked for again, states follow.
+    pub fn say(&self, message: Outgoing) {
+        let now_ms = self.0.clock.mono_ms();
+        let keep = Keep::of(&message, now_ms);
+        let mut state = self.lock();
+        if state.outbox.len() >= OUTBOX_MAX && state.outbox.is_open() {
+            let full = |state: &mut State| state.outbox.len() >= OUTBOX_MAX;
+            state = match self.0.room.wait_timeout_while(state, FULL, full) {
+                Ok((state, _)) => state,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+        if let Err(full) = state.outbox.push(now_ms, keep, message) {
+            tracing::error!(topic = %full.item.topic(), "the outbox is full, a message is lost");
+        }
+        self.pump(&mut state);
+    }
+
+    /// Whether the journal is loaded and every subscription is granted. Each time that it becomes
+    /// true, and whenever the link opens meanwhile, the gateway says that it is ONLINE.
+    pub fn set_ready(&self, ready: bool) {
+        self.lock().ready = ready;
+        self.say_presence_again();
+    }
+
+    /// Says ONLINE again, if that is the truth: somebody said otherwise about us.
+    pub fn say_presence_again(&self) {
+        let mut state = self.lock();
+        self.announce(&mut state);
+        self.pump(&mut state);
+    }
+
+    fn announce(&self, state: &mut State) {
+        if !(state.ready && state.outbox.is_open()) {
+            return;
+        }
+        let online = presence(&self.0.stamps, ConnectionState::Online);
+        let now_ms = self.0.clock.mono_ms();
+        let keep = Keep::of(&online, now_ms);
+        if state.outbox.push(now_ms, keep, online).is_err() {
+            tracing::error!("the outbox is full, our presence is not said");
+        }
+    }
+
+    /// Hands to the client library what may leave.
+    fn pump(&self, state: &mut State) {
+        let now_ms = self.0.clock.mono_ms();
+        loop {
+            match state.outbox.next(now_ms) {
+                Some(Next::Send {
+                    id,
+                    waited_ms,
+                    message,
+                }) => {
+                    let message = shortened(message, waited_ms);
+                    let envelope = message.encode(&self.0.topics, &self.0.stamps.next());
+                    let sent = self.0.client.try_publish(
+                        envelope.topic,
+                        QoS::AtLeastOnce,
+                        envelope.retain,
+                        envelope.payload,
+                    );
+                    match sent {
+                        Ok(()) => state.submitted.push_back(id),
+                        // The queue has room for the window; it can only be gone, at the end.
+                        Err(error) => tracing::debug!(%error, "a message was not sent"),
+                    }
+                }
+                Some(Next::Dropped(message)) => self.dropped(&message),
+                None => break,
+            }
+        }
+        if state.outbox.is_empty() {
+            self.0.empty.notify_waiters();
+        }
+    }
+
+    /// A command that does not leave any more is told to the core; other messages are just old.
+    fn dropped(&self, message: &Outgoing) {
+        tracing::debug!(topic = %message.topic(), "a message was not worth sending any more");
+        let Outgoing::ElevatorCommand(sent) = message else {
+            return;
+        };
+        let report = Report::Outcome {
+            command_id: sent.command.command_id.clone(),
+            outcome: Outcome::Dropped {
+                detail: "the broker could not be reached".to_owned(),
+            },
+        };
+        let elevator = sent.command.elevator_id.clone();
+        let heard = Heard::Input(Input::Report { elevator, report });
+        // This thread must not wait for the engine, which may wait for it. If there is no room,
+        // the core's own time-out tells the same.
+        let _ = self.0.inbox.try_send(Arrival { heard, ack: None });
+    }
+
+    fn opened(&self) {
+        let mut state = self.lock();
+        state.outbox.opened();
+        self.announce(&mut state);
+        self.pump(&mut state);
+    }
+
+    fn closed(&self) {
+        let mut state = self.lock();
+        state.outbox.closed();
+        state.submitted.clear();
+        state.flight.clear();
+        self.pump(&mut state);
+        drop(state);
+        self.0.room.notify_all();
+    }
+
+    /// The client library sent the next message, with this packet id.
+    fn sent(&self, packet_id: u16) {
+        let mut state = self.lock();
+        if let Some(id) = state.submitted.pop_front() {
+            state.flight.insert(packet_id, id);
+        }
+    }
+
+    fn acked(&self, packet_id: u16) {
+        let mut state = self.lock();
+        if let Some(id) = state.flight.remove(&packet_id) {
+            state.outbox.acked(id);
+        }
+        self.pump(&mut state);
+        drop(state);
+        self.0.room.notify_all();
+    }
+
+    fn is_drained(&self) -> bool {
+        let state = self.lock();
+        state.outbox.is_empty() || !state.outbox.is_open()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic ends the process, so nobody ever sees a poisoned lock.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// Starts to connect, each time through `gate`. Needs a tokio runtime.
+    #[must_use]
+    pub fn run(self, gate: Arc<Gate>, ending: Ending, seed: u64) -> Running {
+        let Self { egress, connection } = self;
+        let (stop, stopped) = watch::channel(false);
+        let task = Task {
+            egress: egress.clone(),
+            connection,
+            gate,
+            ending,
+            backoff: Backoff::new(seed),
+            stopped,
+        };
+        Running {
+            egress,
+            stop,
+            task: tokio::spawn(task.run()),
+        }
+    }
+}
+
+impl Running {
+    /// Says the last word, waits until the broker has everything, and takes leave of it without
+    /// the will. At most for `wait`.
+    pub async fn stop(self, last: Option<ConnectionState>, wait: Duration) {
+        let Self { egress, stop, task } = self;
+        // From here on nobody says ONLINE.
+        egress.lock().ready = false;
+        if let Some(state) = last {
+            egress.say(presence(&egress.0.stamps, state));
+        }
+        let drained = async {
+            loop {
+                let emptied = egress.0.empty.notified();
+                if egress.is_drained() {
+                    break;
+                }
+                emptied.await;
+            }
+        };
+        if tokio::time::timeout(wait, drained).await.is_err() {
+            tracing::warn!("the broker did not take all messages in time");
+        }
+        stop.send_replace(true);
+        let _ = egress.0.client.try_disconnect();
+        if tokio::time::timeout(wait, task).await.is_err() {
+            tracing::warn!("the egress connection did not close in time");
+        }
+    }
+}
+
+struct Task {
+    egress: Egress,
+    connection: EventLoop,
+    gate: Arc<Gate>,
+    ending: Ending,
+    backoff: Backoff,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Task {
+    async fn run(mut self) {
+        while !*self.stopped.borrow() {
+            let why = match self.gate.pass(false).await {
+                Ok(seen) => match seen.other {
+                    Some(instance) => {
+                        self.ending.call(End::DuplicateGateway(instance));
+                        return;
+                    }
+                    None => self.connected().await,
+                },
+                Err(why) => why.to_string(),
+            };
+            self.egress.closed();
+            self.connection.clean();
+            self.connection.pending.clear();
+            self.connection.state.collision = None;
+            if *self.stopped.borrow() {
+                return;
+            }
+            let wait = self.backoff.wait();
+            tracing::warn!(why, ?wait, "egress is not connected");
+            let _ = tokio::time::timeout(wait, self.stopped.wait_for(|stopped| *stopped)).await;
+        }
+    }
+
+    /// Connects and speaks until it breaks; says why.
+    async fn connected(&mut self) -> String {
+        loop {
+            match self.connection.poll().await {
+                Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                    self.backoff.reset();
+                    tracing::info!("egress is connected");
+                    self.egress.opened();
+                }
+                Ok(Event::Outgoing(rumqttc::Outgoing::Publish(packet_id))) => {
+                    self.egress.sent(packet_id);
+                }
+                Ok(Event::Incoming(Packet::PubAck(ack))) => self.egress.acked(ack.pkid),
+                Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
+                Err(why) => return why.to_string(),
+            }
+        }
+    }
+}
+
+fn presence(stamps: &Stamps, connection_state: ConnectionState) -> Outgoing {
+    let instance = stamps.instance().clone();
+    let connection = GatewayConnection {
+        connection_state,
+        instance,
+    };
+    Outgoing::GatewayConnection(stamps.source().clone(), connection)
+}
+
+/// The message with less of its spans left, after it waited.
+fn shortened(message: &Outgoing, waited_ms: u64) -> Outgoing {
+    let mut message = message.clone();
+    match &mut message {
+        Outgoing::ElevatorCommand(sent) => {
+            let left = sent.command.expires_in_ms.saturating_sub(waited_ms);
+            sent.command.expires_in_ms = left;
+        }
+        Outgoing::RideState(view) => {
+            let shorten = |left: Seconds| Seconds::from_ms(left.ms.saturating_sub(waited_ms));
+            view.deadline_s = view.deadline_s.map(shorten);
+        }
+        Outgoing::RideReply { .. }
+        | Outgoing::RideStateCleared { .. }
+        | Outgoing::ElevatorState(_)
+        | Outgoing::Alarm(_)
+        | Outgoing::Alarms(_)
+        | Outgoing::Site(_)
+        | Outgoing::GatewayConnection(..) => {}
+    }
+    message
+}

@@ -1,0 +1,378 @@
+//! What the gateway hears.
+//!
+//! One task polls the connection and does nothing else; a full inbox stops it, and with it the
+//! socket, so that nothing is ever dropped here. Each message carries the epoch of its connection,
+//! numbered at CONNACK, and is acknowledged only while that epoch lives: the client library would
+//! send an acknowledgement of an older one to whatever message has its packet id by then. What is
+//! not acknowledged, the broker brings again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dispatch::Input;
+use protocol::ops::GatewayConnection;
+use protocol::robot::ConnectionState;
+use protocol::{Decoded, GatewayId, Inbound, InstanceId, Topics, decode};
+use rumqttc::{AsyncClient, ConnAck, Event, EventLoop, Packet, Publish, QoS, SubscribeFilter};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use super::account::{Account, Client};
+use super::acks::{AckToken, Acks};
+use super::backoff::Backoff;
+use super::egress::Egress;
+use super::look::{Gate, check};
+use crate::ending::{End, Ending};
+use crate::engine::{Arrival, Heard, Inbox};
+
+/// For the SUBACK after a CONNACK.
+const SUBACK: Duration = Duration::from_secs(10);
+/// Acknowledgements that may wait to be sent: more than MQTT has packet ids, so that none ever
+/// finds the queue full.
+const REQUESTS: usize = 66_000;
+/// Sources of oddities that are told apart in the log.
+const SOURCES_MAX: usize = 256;
+/// How often one source of oddities is named in the log.
+const NAMED_EVERY: Duration = Duration::from_secs(60);
+
+/// What the ingest needs.
+pub struct Setup {
+    /// Which broker.
+    pub account: Account,
+    /// The topics of the site.
+    pub topics: Topics,
+    /// Our gateway id.
+    pub gateway: GatewayId,
+    /// This start.
+    pub instance: InstanceId,
+    /// To be passed before each connection.
+    pub gate: Arc<Gate>,
+    /// Where messages go.
+    pub inbox: Inbox,
+    /// Where our presence is said.
+    pub egress: Egress,
+    /// Where the end of the process is called for.
+    pub ending: Ending,
+    /// For the jitter of the backoff.
+    pub seed: u64,
+}
+
+/// The running ingest.
+pub struct Ingest {
+    acks: Arc<Acks>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Ingest {
+    /// Starts to connect. Needs a tokio runtime.
+    #[must_use]
+    pub fn start(setup: Setup) -> Self {
+        let options = Client {
+            id: format!("{}-in", setup.gateway),
+            clean: false,
+            manual_acks: true,
+            will: None,
+        };
+        let (client, connection) = setup.account.connection(options, REQUESTS);
+        let acks = Arc::new(Acks::new(client.clone()));
+        let (stop, stopped) = watch::channel(false);
+        let task = Task {
+            backoff: Backoff::new(setup.seed),
+            setup,
+            client,
+            connection,
+            acks: Arc::clone(&acks),
+            stopped,
+            subscribed: false,
+            suback: None,
+            up: false,
+            own_echo: false,
+            oddities: BTreeMap::new(),
+        };
+        Self {
+            acks,
+            stop,
+            task: tokio::spawn(task.run()),
+        }
+    }
+
+    /// Where acknowledgements go.
+    #[must_use]
+    pub fn acks(&self) -> Arc<Acks> {
+        Arc::clone(&self.acks)
+    }
+
+    /// Sends the acknowledgements that are due, takes leave of the broker, and waits for both, at
+    /// most for `wait`.
+    pub async fn stop(self, wait: Duration) {
+        self.stop.send_replace(true);
+        self.acks.leave();
+        if tokio::time::timeout(wait, self.task).await.is_err() {
+            tracing::warn!("the ingest connection did not close in time");
+        }
+    }
+}
+
+/// The task that polls.
+struct Task {
+    setup: Setup,
+    client: AsyncClient,
+    connection: EventLoop,
+    acks: Arc<Acks>,
+    stopped: watch::Receiver<bool>,
+    backoff: Backoff,
+    /// A SUBACK granted everything in this process.
+    subscribed: bool,
+    /// A SUBACK is awaited until then.
+    suback: Option<Instant>,
+    /// The core was told that the broker is there.
+    up: bool,
+    /// Our own presence came back on this connection; what another instance said before it may
+    /// have waited in the session since before this start.
+    own_echo: bool,
+    oddities: BTreeMap<String, Oddity>,
+}
+
+/// What a source of messages that nobody can use did.
+struct Oddity {
+    count: u64,
+    named: Instant,
+}
+
+impl Task {
+    async fn run(mut self) {
+        while !self.is_stopped() {
+            if !self.pass().await {
+                break;
+            }
+            let why = self.connected().await;
+            self.down().await;
+            if self.is_stopped() {
+                break;
+            }
+            let wait = self.backoff.wait();
+            tracing::warn!(%why, ?wait, "ingest is not connected");
+            self.pause(wait).await;
+        }
+    }
+
+    /// Looks until the way is free. `false`: the process ends.
+    async fn pass(&mut self) -> bool {
+        loop {
+            match self.setup.gate.pass(true).await {
+                Ok(seen) => {
+                    for own in seen.own {
+                        let Some(input) = Input::from_wire(own) else {
+                            continue;
+                        };
+                        self.deliver(Heard::Input(input), None).await;
+                    }
+                    let Some(instance) = seen.other else {
+                        return true;
+                    };
+                    self.setup.ending.call(End::DuplicateGateway(instance));
+                    return false;
+                }
+                Err(why) => {
+                    let wait = self.backoff.wait();
+                    tracing::warn!(%why, ?wait, "the broker cannot be used");
+                    self.pause(wait).await;
+                }
+            }
+            if self.is_stopped() {
+                return false;
+            }
+        }
+    }
+
+    /// Connects and hears until it breaks; says why.
+    async fn connected(&mut self) -> String {
+        loop {
+            let event = match self.suback {
+                // A poll that is given up is fatal for the connection, which ends here anyway.
+                Some(until) => match timeout_at(until, self.connection.poll()).await {
+                    Ok(event) => event,
+                    Err(_) => return "no SUBACK in time".to_owned(),
+                },
+                None => self.connection.poll().await,
+            };
+            let result = match event {
+                Ok(Event::Incoming(Packet::ConnAck(ack))) => self.open(&ack),
+                Ok(Event::Incoming(Packet::SubAck(ack))) => {
+                    let filters = self.setup.topics.ingest_filters(&self.setup.gateway);
+                    match check(&ack.return_codes, &filters) {
+                        Ok(()) => {
+                            self.subscribed = true;
+                            self.ready().await;
+                            Ok(())
+                        }
+                        Err(why) => Err(why.to_string()),
+                    }
+                }
+                Ok(Event::Incoming(Packet::Publish(publish))) => {
+                    self.hear(publish).await;
+                    Ok(())
+                }
+                Ok(Event::Incoming(_) | Event::Outgoing(_)) => Ok(()),
+                Err(why) => Err(why.to_string()),
+            };
+            if let Err(why) = result {
+                return why;
+            }
+            if !self.up && self.suback.is_none() {
+                self.ready().await;
+            }
+        }
+    }
+
+    /// A new connection. Subscribes where the broker has no subscriptions of ours, and always once
+    /// in a process: who knows what the session of an earlier one holds.
+    fn open(&mut self, ack: &ConnAck) -> Result<(), String> {
+        self.own_echo = false;
+        self.acks.open();
+        if ack.session_present && self.subscribed {
+            return Ok(());
+        }
+        self.suback = Some(Instant::now() + SUBACK);
+        let filters = self.setup.topics.ingest_filters(&self.setup.gateway);
+        let filters = filters
+            .into_iter()
+            .map(|filter| SubscribeFilter::new(filter, QoS::AtLeastOnce));
+        self.client
+            .try_subscribe_many(filters)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Every subscription is granted on this connection.
+    async fn ready(&mut self) {
+        self.suback = None;
+        self.up = true;
+        self.backoff.reset();
+        tracing::info!("ingest is subscribed");
+        self.deliver(Heard::Input(Input::Broker { up: true }), None)
+            .await;
+        self.setup.egress.set_ready(true);
+    }
+
+    /// The connection is gone. What the library kept for the next one is taken from it: requests
+    /// for a session that may be forgotten, acknowledgements for messages that come again.
+    async fn down(&mut self) {
+        self.acks.close();
+        self.connection.clean();
+        self.connection.pending.clear();
+        self.suback = None;
+        if self.up {
+            self.up = false;
+            self.setup.egress.set_ready(false);
+            self.deliver(Heard::Input(Input::Broker { up: false }), None)
+                .await;
+        }
+    }
+
+    async fn hear(&mut self, publish: Publish) {
+        let ack = match publish.qos {
+            QoS::AtMostOnce => None,
+            QoS::AtLeastOnce | QoS::ExactlyOnce => self.acks.received(publish.pkid),
+        };
+        let decoded = decode(
+            &self.setup.topics,
+            &publish.topic,
+            &publish.payload,
+            publish.retain,
+        );
+        let heard = match decoded {
+            Decoded::Message(Inbound::Controller { elevator, event }) => {
+                Some(Heard::Controller { elevator, event })
+            }
+            Decoded::Message(Inbound::Gateway {
+                gateway,
+                connection,
+            }) => {
+                if gateway == self.setup.gateway {
+                    self.presence(&connection, publish.retain);
+                }
+                None
+            }
+            Decoded::Message(inbound) => Input::from_wire(inbound).map(Heard::Input),
+            Decoded::Refused(refusal) if refusal.robot.is_some() => {
+                Some(Heard::Input(Input::Unreadable(refusal)))
+            }
+            Decoded::Refused(refusal) => {
+                self.odd(&publish.topic, &refusal.to_string());
+                None
+            }
+            Decoded::Ignored(why) => {
+                self.odd(&publish.topic, &format!("{why:?}"));
+                None
+            }
+        };
+        match (heard, ack) {
+            (Some(heard), ack) => self.deliver(heard, ack).await,
+            (None, Some(ack)) => self.acks.done(ack),
+            (None, None) => {}
+        }
+    }
+
+    /// A word about our own presence.
+    fn presence(&mut self, connection: &GatewayConnection, retained: bool) {
+        if connection.instance == self.setup.instance {
+            self.own_echo |= !retained;
+            return;
+        }
+        if retained {
+            return;
+        }
+        if connection.connection_state == ConnectionState::Online && self.own_echo {
+            self.setup
+                .ending
+                .call(End::DuplicateGateway(connection.instance.clone()));
+        } else {
+            // The late will of an earlier start, or somebody who asks whether we live.
+            self.setup.egress.say_presence_again();
+        }
+    }
+
+    /// Waits while the inbox is full.
+    async fn deliver(&mut self, heard: Heard, ack: Option<AckToken>) {
+        // Fails only when the engine is gone, which is the end of the process.
+        let _ = self.setup.inbox.send(Arrival { heard, ack }).await;
+    }
+
+    /// Counts a message that nobody can use, and names its source now and then.
+    fn odd(&mut self, topic: &str, why: &str) {
+        let source = protocol::text::detail(topic);
+        if self.oddities.len() >= SOURCES_MAX && !self.oddities.contains_key(&source) {
+            self.oddities
+                .retain(|_, oddity| oddity.named.elapsed() < NAMED_EVERY);
+            if self.oddities.len() >= SOURCES_MAX {
+                return;
+            }
+        }
+        let now = Instant::now();
+        let oddity = self.oddities.entry(source.clone()).or_insert_with(|| {
+            let named = now.checked_sub(NAMED_EVERY).unwrap_or(now);
+            Oddity { count: 0, named }
+        });
+        oddity.count += 1;
+        if oddity.count == 1 || oddity.named.elapsed() >= NAMED_EVERY {
+            oddity.named = now;
+            tracing::warn!(
+                topic = source,
+                why,
+                count = oddity.count,
+                "ignored a message"
+            );
+        }
+    }
+
+    async fn pause(&mut self, wait: Duration) {
+        let _ = tokio::time::timeout(wait, self.stopped.wait_for(|stopped| *stopped)).await;
+    }
+
+    fn is_stopped(&self) -> bool {
+        *self.stopped.borrow()
+    }
+}
