@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use adapters::map::{RegisterMap, Table as PointTable};
 use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
@@ -140,7 +141,7 @@ pub enum DriverConfig {
         /// Its unit, 1 to 247.
         unit: u8,
         /// Its registers; fits the floors of the elevator.
-        map: RegisterMap,
+        map: Arc<RegisterMap>,
     },
 }
 

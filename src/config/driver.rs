@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use adapters::map::{MapError, MappedFloor, Needs, RegisterMap};
 use dispatch::{ElevatorConfig, ServedFloor};
@@ -37,7 +38,7 @@ const KINDS: &[(&str, Kind)] = &[
 #[derive(Default)]
 pub(super) struct Drivers {
     /// The maps read so far, so that the mistakes of each are told once; `None` for a bad one.
-    maps: BTreeMap<PathBuf, Option<RegisterMap>>,
+    maps: BTreeMap<PathBuf, Option<Arc<RegisterMap>>>,
     /// Address and unit of the elevators read so far.
     units: BTreeSet<(String, u8)>,
 }
@@ -98,7 +99,7 @@ impl Drivers {
         })
     }
 
-    fn read_map(&mut self, value: &Value<'_>) -> Option<RegisterMap> {
+    fn read_map(&mut self, value: &Value<'_>) -> Option<Arc<RegisterMap>> {
         let name = Path::new(value.text()?);
         if name.components().any(|part| part == Component::ParentDir) {
             return value.refuse("a path without \"..\"");
@@ -112,7 +113,7 @@ impl Drivers {
             Ok(text) => RegisterMap::parse(&text),
         };
         let map = match map {
-            Ok(map) => Some(map),
+            Ok(map) => Some(Arc::new(map)),
             Err(errors) => {
                 let file = path.display().to_string();
                 value
