@@ -85,7 +85,35 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { queue: 1_000, robot_messages_per_s: 20, dedup_retention_s: 604_800 }
+        Self {
+            queue: 1_000,
+            robot_messages_per_s: 20,
+            dedup_retention_s: 604_800,
+        }
+    }
+}
+
+/// How waiting rides are ranked (R-LIFT-062, 067, 068; T-LIFT-38, 55).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuePolicy {
+    /// What one step of priority is worth, in milliseconds of waiting.
+    pub priority_step_ms: u64,
+    /// What standing at the door is worth, in milliseconds of waiting.
+    pub at_door_ms: u64,
+    /// Whether waiting counts at all; only a test switches it off, to see that it matters.
+    pub ageing: bool,
+    /// Of so many grants one goes to a promoted ride of low class, where there is one.
+    pub reserved_every: u32,
+}
+
+impl Default for QueuePolicy {
+    fn default() -> Self {
+        Self {
+            priority_step_ms: 20_000,
+            at_door_ms: 60_000,
+            ageing: true,
+            reserved_every: 4,
+        }
     }
 }
 
@@ -131,7 +159,8 @@ impl ElevatorConfig {
     /// Whether the car opens at the landing.
     #[must_use]
     pub fn serves(&self, landing: &Landing) -> bool {
-        self.floor(&landing.floor).is_some_and(|floor| floor.sides.contains(&landing.side))
+        self.floor(&landing.floor)
+            .is_some_and(|floor| floor.sides.contains(&landing.side))
     }
 }
 
@@ -151,6 +180,8 @@ pub struct SiteConfig {
     pub timing: Timing,
     /// The bounds.
     pub limits: Limits,
+    /// How waiting rides are ranked.
+    pub queue: QueuePolicy,
     /// The elevators.
     pub elevators: BTreeMap<ElevatorId, ElevatorConfig>,
     /// The zones: each that an elevator names, and no other.
@@ -162,7 +193,11 @@ impl SiteConfig {
     #[must_use]
     pub fn floors(&self) -> Vec<ServedFloor> {
         let mut floors: BTreeMap<FloorLabel, ServedFloor> = BTreeMap::new();
-        for floor in self.elevators.values().flat_map(|elevator| &elevator.floors) {
+        for floor in self
+            .elevators
+            .values()
+            .flat_map(|elevator| &elevator.floors)
+        {
             floors
                 .entry(floor.label.clone())
                 .and_modify(|known| known.sides.extend(&floor.sides))

@@ -81,6 +81,8 @@ pub enum Input {
     },
     /// The embedded broker listens beyond loopback.
     Insecure,
+    /// The gateway ends: no new orders, no new grants, no new permission.
+    Stopping,
     /// An operator asks for something.
     Operator(OperatorRequest),
     /// Nothing but time.
@@ -94,9 +96,15 @@ impl Input {
     pub fn from_wire(inbound: Inbound) -> Option<Self> {
         match inbound {
             Inbound::Robot { robot, message } => Some(Self::Robot { robot, message }),
-            Inbound::OwnRide { robot, order, terminal } => {
-                Some(Self::OwnRide { robot, order, terminal })
-            }
+            Inbound::OwnRide {
+                robot,
+                order,
+                terminal,
+            } => Some(Self::OwnRide {
+                robot,
+                order,
+                terminal,
+            }),
             Inbound::OwnElevator { elevator, fence } => Some(Self::OwnElevator { elevator, fence }),
             Inbound::Controller { .. } | Inbound::Gateway { .. } => None,
         }

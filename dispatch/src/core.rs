@@ -1,0 +1,504 @@
+//! The core: one input in, facts and effects out, nothing else.
+
+use protocol::message::RobotTopic;
+use protocol::ride::{Instruction, ReplyResult, RideState};
+use protocol::robot::RobotConnection;
+use protocol::{Code, ElevatorId, OrderId, ReasonCode, Refusal, RobotId, RobotMessage, limits};
+
+use crate::config::SiteConfig;
+use crate::effect::Effects;
+use crate::fact::{Fact, RideFact};
+use crate::input::{Input, Now};
+use crate::live::{Live, Robot};
+use crate::render::{Asked, bare_reply};
+use crate::ride::Afterwards;
+use crate::state::State;
+use crate::timer::TimerKey;
+use crate::turn::{Shift, Turn, cut};
+
+/// A message that cannot be read or comes too fast is answered at most once in this time per
+/// topic (`wire.md` section 1).
+const REFUSAL_PAUSE_MS: u64 = 1_000;
+/// What a robot is told about an ended ride is kept so long (`wire.md` section 4).
+const ARCHIVE_MS: u64 = 3_600_000;
+/// Orders forgotten and rides archived in one sweep at most: bounded work per step.
+const SWEEP_MAX: usize = 20_000;
+/// Timers that fire in one step at most; what is left fires in the next.
+const TIMERS_MAX: usize = 10_000;
+/// The wall clock jumped when it and the monotonic one differ by more than this between steps.
+const CLOCK_JUMP_MS: u64 = 5_000;
+/// A robot without a live ride is forgotten after so long without a word.
+const ROBOT_FORGOTTEN_MS: u64 = 600_000;
+
+/// The one writer of who gets what.
+#[derive(Debug)]
+pub struct Core {
+    config: SiteConfig,
+    state: State,
+    live: Live,
+}
+
+impl Core {
+    /// A core for a site that nothing is known of.
+    #[must_use]
+    pub fn new(config: SiteConfig) -> Self {
+        Self::restore(config, State::default())
+    }
+
+    /// A core that goes on from a state. Its first input must be [`Input::Start`].
+    #[must_use]
+    pub fn restore(config: SiteConfig, state: State) -> Self {
+        Self {
+            config,
+            state,
+            live: Live::default(),
+        }
+    }
+
+    /// What is known for sure.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The site.
+    #[must_use]
+    pub fn config(&self) -> &SiteConfig {
+        &self.config
+    }
+
+    /// When [`Input::Tick`] is due, on the clock of [`Now::mono_ms`].
+    #[must_use]
+    pub fn next_deadline_ms(&self) -> Option<u64> {
+        self.live.timers.next_ms()
+    }
+
+    /// One step. `out` holds what the step yields and must be empty before.
+    pub fn step(&mut self, now: Now, input: Input, out: &mut Effects) {
+        let mut turn = Turn {
+            config: &self.config,
+            state: &mut self.state,
+            live: &mut self.live,
+            now,
+            out,
+        };
+        turn.watch_clock();
+        turn.take(input);
+        turn.settle_all();
+    }
+}
+
+impl Turn<'_> {
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Start { restored } => self.start(restored),
+            Input::Robot { robot, message } => self.robot(robot, message),
+            Input::Unreadable(refusal) => self.unreadable(refusal),
+            Input::Report { elevator, report } => self.report(&elevator, report),
+            Input::ZoneFire { zone, clear } => self.zone_fire(&zone, clear),
+            Input::OwnRide {
+                robot,
+                order,
+                terminal: _,
+            } => self.own_ride(&robot, &order),
+            Input::OwnElevator { elevator, fence } => self.own_elevator(&elevator, fence),
+            Input::Broker { up } => self.broker(up),
+            Input::Bus { bus, up } => {
+                if up {
+                    self.live.buses_down.remove(&bus);
+                } else if self.live.buses_down.len() < limits::ELEVATORS_MAX {
+                    self.live.buses_down.insert(cut(bus));
+                }
+                self.tend_alarms();
+            }
+            Input::Disk { low } => {
+                self.live.disk_low = low;
+                self.tend_alarms();
+            }
+            Input::Insecure => {
+                self.live.insecure = true;
+                self.tend_alarms();
+            }
+            Input::Stopping => {
+                self.live.stopping = true;
+                self.live
+                    .touched
+                    .extend(self.config.elevators.keys().cloned());
+            }
+            Input::Operator(request) => self.operator(request),
+            Input::Tick => {}
+        }
+    }
+
+    /// All that follows from the input and from the time: timers, elevators, grants, alarms.
+    fn settle_all(&mut self) {
+        for _ in 0..TIMERS_MAX {
+            let Some(key) = self.live.timers.pop_due(self.now.mono_ms) else {
+                break;
+            };
+            match key {
+                TimerKey::Sweep => self.sweep(),
+                TimerKey::Alarms => self.tend_alarms(),
+                TimerKey::Elevator(id) => {
+                    self.live.touched.insert(id);
+                }
+                TimerKey::Ride(order) => self.tend_ride(&order),
+            }
+        }
+        let mut alarms_due = false;
+        let mut shown = std::collections::BTreeSet::new();
+        // Each round works off what the one before touched; an elevator is touched again only by a
+        // grant or by its own ride's next state, so that a few rounds are enough.
+        for _ in 0..8 {
+            let touched = std::mem::take(&mut self.live.touched);
+            if touched.is_empty() && !self.live.dispatch_due {
+                break;
+            }
+            alarms_due |= !touched.is_empty();
+            for id in touched {
+                self.tend_elevator(&id);
+                shown.insert(id);
+            }
+            if self.live.dispatch_due {
+                self.dispatch();
+            }
+        }
+        self.live.touched.extend(shown);
+        if alarms_due {
+            self.tend_alarms();
+        }
+        if std::mem::take(&mut self.live.site_due) {
+            self.show_site();
+        }
+        self.show_elevators();
+    }
+
+    /// Looks after one elevator: silence, mode, its ride, its commands, its next moment.
+    fn tend_elevator(&mut self, id: &ElevatorId) {
+        if !self.live.cars.contains_key(id) {
+            return;
+        }
+        self.note_silence(id);
+        self.drive_mode(id);
+        self.drive_owner(id);
+        self.pump(id);
+        let now_ms = self.now.mono_ms;
+        let next = [self.command_timer(id), self.ride_timer(id)]
+            .into_iter()
+            .flatten()
+            .min();
+        let next = next.map(|at| at.max(now_ms.saturating_add(1)));
+        self.live.timers.set(TimerKey::Elevator(id.clone()), next);
+    }
+
+    /// When the ride or the leftovers of an elevator must be looked at.
+    fn ride_timer(&self, id: &ElevatorId) -> Option<u64> {
+        let timing = &self.config.timing;
+        let now_ms = self.now.mono_ms;
+        let car = self.live.cars.get(id)?;
+        let record = self.state.elevators.get(id)?;
+        let owner = record.owner.as_ref()?;
+        let mut moments = Vec::with_capacity(8);
+        if record.kept.is_some() {
+            moments.extend(car.kept.deadline_ms);
+            moments.push(car.kept.since_ms.saturating_add(timing.settle_ms));
+        }
+        if let Some(progress) = self.live.rides.get(&owner.order) {
+            let late = self.live.frozen_since_ms.is_none();
+            moments.extend(progress.deadline_ms.filter(|_| late));
+            moments.extend(progress.asking_until_ms);
+            moments.extend(progress.recheck.map(|recheck| recheck.next_ms));
+            let valid_ms = timing.valid_ms.saturating_mul(2);
+            moments.push(progress.permitted_ms.saturating_add(valid_ms));
+            moments.push(progress.requery_ms);
+            moments.push(progress.close_after_ms);
+        }
+        if car.hold_next_ms < u64::MAX {
+            moments.push(car.hold_next_ms);
+        }
+        let read_ms = car.asked_ms.unwrap_or(0);
+        moments.push(read_ms.saturating_add(timing.reading_fresh_ms));
+        moments.into_iter().filter(|at| *at > now_ms).min()
+    }
+
+    fn robot(&mut self, robot: RobotId, message: RobotMessage) {
+        let (topic, message_id, order) = describe(&message);
+        let asked = Asked {
+            robot,
+            message_id,
+            order,
+            received_at: self.now.wall,
+        };
+        let heard = self.hear(&asked.robot);
+        if !heard && !matches!(message, RobotMessage::Connection(_)) && !says_in_car(&message) {
+            self.refuse_seldom(
+                &asked,
+                topic,
+                Code::RateLimited,
+                "too many messages per second",
+            );
+            return;
+        }
+        match message {
+            RobotMessage::Request(request) => self.request(&asked, &request),
+            RobotMessage::Event(event) => self.event(&asked, &event),
+            RobotMessage::Cancel(cancel) => self.cancel(&asked, &cancel),
+            RobotMessage::Status(status) => self.status(&asked.robot, &status),
+            RobotMessage::Connection(connection) => self.connection(&asked.robot, &connection),
+        }
+    }
+
+    /// Notes that a robot said anything. Returns `false` where it says too much.
+    fn hear(&mut self, robot: &RobotId) -> bool {
+        let now_ms = self.now.mono_ms;
+        let limit = self.config.limits.robot_messages_per_s;
+        if !self.live.robots.contains_key(robot) && self.live.robots.len() >= limits::ROBOTS_MAX {
+            return false;
+        }
+        let known = self.live.robots.entry(robot.clone()).or_default();
+        known.heard_ms = now_ms;
+        let second = now_ms / 1000;
+        if known.second != second {
+            known.second = second;
+            known.messages = 0;
+        }
+        known.messages = known.messages.saturating_add(1);
+        let within = known.messages <= limit;
+        if let Some(order) = self.state.robots.get(robot)
+            && let Some(progress) = self.live.rides.get_mut(order)
+        {
+            progress.heard_ms = now_ms;
+        }
+        within
+    }
+
+    fn unreadable(&mut self, refusal: Refusal) {
+        let Some((robot, topic)) = refusal.robot else {
+            return;
+        };
+        self.hear(&robot);
+        let asked = Asked {
+            robot,
+            message_id: refusal.message_id,
+            order: refusal.order_id,
+            received_at: self.now.wall,
+        };
+        self.refuse_seldom(&asked, topic, refusal.code, &refusal.detail);
+    }
+
+    fn refuse_seldom(&mut self, asked: &Asked, topic: RobotTopic, code: Code, detail: &str) {
+        let answered = match topic {
+            RobotTopic::Request | RobotTopic::Event | RobotTopic::Cancel => true,
+            RobotTopic::Status | RobotTopic::Connection => false,
+        };
+        let now_ms = self.now.mono_ms;
+        let Some(known) = self.live.robots.get_mut(&asked.robot) else {
+            return;
+        };
+        let due = known
+            .refused_ms
+            .get(&topic)
+            .is_none_or(|last| now_ms >= last.saturating_add(REFUSAL_PAUSE_MS));
+        if answered && due {
+            known.refused_ms.insert(topic, now_ms);
+            let mut reply = bare_reply(asked, ReplyResult::Rejected);
+            reply.code = Some(code);
+            reply.detail = Some(cut(detail.to_owned()));
+            if code == Code::RateLimited {
+                reply.retry_after_s = Some(protocol::Seconds::from_ms(REFUSAL_PAUSE_MS));
+            }
+            self.send_reply(asked, reply);
+        }
+    }
+
+    fn connection(&mut self, robot: &RobotId, connection: &RobotConnection) {
+        if let Some(known) = self.live.robots.get_mut(robot) {
+            known.connection = Some(connection.connection_state);
+        }
+    }
+
+    /// Ingest came or went: leases and deadlines stand still while it is away.
+    fn broker(&mut self, up: bool) {
+        let now_ms = self.now.mono_ms;
+        match (up, self.live.frozen_since_ms) {
+            (true, Some(since)) => {
+                let away_ms = now_ms.saturating_sub(since);
+                for progress in self.live.rides.values_mut() {
+                    progress.heard_ms = progress.heard_ms.saturating_add(away_ms).min(now_ms);
+                    progress.deadline_ms =
+                        progress.deadline_ms.map(|at| at.saturating_add(away_ms));
+                }
+                self.live.frozen_since_ms = None;
+                self.live
+                    .touched
+                    .extend(self.config.elevators.keys().cloned());
+                let waiting: Vec<OrderId> = self.live.rides.keys().cloned().collect();
+                for order in waiting {
+                    self.live.timers.hasten(TimerKey::Ride(order), now_ms);
+                }
+                self.live.dispatch_due = true;
+            }
+            (false, None) => self.live.frozen_since_ms = Some(now_ms),
+            (true, None) | (false, Some(_)) => {}
+        }
+        self.tend_alarms();
+    }
+
+    /// Lease, expiry and promotion of a ride.
+    fn tend_ride(&mut self, order: &OrderId) {
+        if self.live.frozen_since_ms.is_some() {
+            return;
+        }
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        let Some(progress) = self.live.rides.get(order) else {
+            return;
+        };
+        let now_ms = self.now.mono_ms;
+        let lease_ends = progress
+            .heard_ms
+            .saturating_add(self.config.timing.lease_ms);
+        let waits = match ride.state {
+            RideState::Queued | RideState::Granted | RideState::WaitingHallCall => true,
+            RideState::ElevatorArrived => !ride.inside,
+            RideState::RobotEntered
+            | RideState::Running
+            | RideState::TargetArrived
+            | RideState::RobotExited
+            | RideState::Hold
+            | RideState::Cancelled
+            | RideState::Expired
+            | RideState::Failed => false,
+        };
+        let queued = ride.state == RideState::Queued;
+        if waits && now_ms >= lease_ends {
+            self.lose_robot(order);
+            return;
+        }
+        let expires_at = ride.expires_at.filter(|_| queued);
+        if expires_at.is_some_and(|at| at <= self.now.wall) {
+            let shift = Shift::to(RideState::Expired, Instruction::Clear)
+                .because(ReasonCode::RequestExpired, "still queued at expires_at");
+            self.leave(order, shift, Afterwards::Free);
+            return;
+        }
+        let expiry = expires_at.map(|at| now_ms.saturating_add(at.since(self.now.wall)));
+        let promotion = u64::try_from(progress.born_ms)
+            .ok()
+            .map(|born| born.saturating_add(self.config.timing.promote_ms))
+            .filter(|at| queued && *at > now_ms);
+        let next = [Some(lease_ends), expiry, promotion].into_iter().flatten();
+        let next = next.filter(|at| *at > now_ms).min();
+        let next = next.unwrap_or_else(|| now_ms.saturating_add(self.config.timing.sweep_ms));
+        self.live
+            .timers
+            .set(TimerKey::Ride(order.clone()), Some(next));
+    }
+
+    fn lose_robot(&mut self, order: &OrderId) {
+        let Some(ride) = self.state.rides.get(order).cloned() else {
+            return;
+        };
+        let afterwards = match (ride.state, &ride.elevator) {
+            (RideState::WaitingHallCall, Some(elevator)) => {
+                Afterwards::Keep(self.until_cleared(elevator, &ride))
+            }
+            (RideState::ElevatorArrived, Some(_)) => Afterwards::Keep(crate::fact::KeptUntil::Shut),
+            _ => Afterwards::Free,
+        };
+        let detail = format!("{} was not heard for its lease while it waited", ride.robot);
+        self.fail(order, ReasonCode::RobotLost, &detail, afterwards);
+    }
+
+    /// Every `sweep_s`: look at every elevator, tell waiters, drop what is past its time.
+    fn sweep(&mut self) {
+        let now_ms = self.now.mono_ms;
+        let next = now_ms.saturating_add(self.config.timing.sweep_ms);
+        self.live.timers.set(TimerKey::Sweep, Some(next));
+        self.live
+            .touched
+            .extend(self.config.elevators.keys().cloned());
+        self.live.dispatch_due = true;
+        self.dispatch();
+        self.tell_waiters();
+        self.archive_old();
+        let robots = &self.state.robots;
+        self.live.robots.retain(|id, robot: &mut Robot| {
+            robots.contains_key(id) || now_ms < robot.heard_ms.saturating_add(ROBOT_FORGOTTEN_MS)
+        });
+    }
+
+    fn archive_old(&mut self) {
+        let old = |at: protocol::Timestamp, now: protocol::Timestamp, span_ms: u64| {
+            now.since(at) >= span_ms
+        };
+        let wall = self.now.wall;
+        let archived: Vec<OrderId> = self
+            .state
+            .rides
+            .values()
+            .filter(|ride| ride.ended_at.is_some_and(|at| old(at, wall, ARCHIVE_MS)))
+            .take(SWEEP_MAX)
+            .map(|ride| ride.order.clone())
+            .collect();
+        for order in archived {
+            self.record(Fact::Ride(RideFact::Archived { order }));
+        }
+        let retention_ms = self.config.limits.dedup_retention_s.saturating_mul(1000);
+        let limit = protocol::Timestamp(wall.0.saturating_sub(retention_ms));
+        for _ in 0..SWEEP_MAX {
+            let Some(order) = self.state.ledger.oldest_ended(limit).cloned() else {
+                break;
+            };
+            self.record(Fact::Ride(RideFact::Forgotten { order }));
+        }
+    }
+
+    fn watch_clock(&mut self) {
+        if let Some(last) = self.live.last_now {
+            let mono = self.now.mono_ms.saturating_sub(last.mono_ms);
+            let wall = self.now.wall.0.abs_diff(last.wall.0.saturating_add(mono));
+            if wall > CLOCK_JUMP_MS {
+                self.live.clock_jump_ms = Some(self.now.mono_ms);
+            }
+        }
+        self.live.last_now = Some(self.now);
+    }
+}
+
+fn says_in_car(message: &RobotMessage) -> bool {
+    match message {
+        RobotMessage::Status(status) => status.in_car == Some(true),
+        RobotMessage::Request(_)
+        | RobotMessage::Event(_)
+        | RobotMessage::Cancel(_)
+        | RobotMessage::Connection(_) => false,
+    }
+}
+
+fn describe(message: &RobotMessage) -> (RobotTopic, Option<protocol::MessageId>, Option<OrderId>) {
+    match message {
+        RobotMessage::Request(request) => (
+            RobotTopic::Request,
+            Some(request.message_id.clone()),
+            Some(request.order_id.clone()),
+        ),
+        RobotMessage::Event(event) => (
+            RobotTopic::Event,
+            Some(event.message_id.clone()),
+            Some(event.order_id.clone()),
+        ),
+        RobotMessage::Cancel(cancel) => (
+            RobotTopic::Cancel,
+            Some(cancel.message_id.clone()),
+            Some(cancel.order_id.clone()),
+        ),
+        RobotMessage::Status(status) => (RobotTopic::Status, Some(status.message_id.clone()), None),
+        RobotMessage::Connection(connection) => (
+            RobotTopic::Connection,
+            Some(connection.message_id.clone()),
+            None,
+        ),
+    }
+}

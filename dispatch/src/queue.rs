@@ -1,0 +1,221 @@
+//! The queue: who is next when a car frees, and what a waiter is told meanwhile.
+
+use std::cmp::Reverse;
+
+use protocol::ride::{Reason, RideState};
+use protocol::{ElevatorId, OrderId, ReasonCode, limits};
+
+use crate::state::Ride;
+use crate::turn::{Turn, reason};
+
+/// A position or an estimate is told again after this (`wire.md` section 4).
+const TELL_MS: u64 = 5_000;
+/// How long a ride takes where none was seen yet, for estimates only.
+const RIDE_MS_GUESS: u64 = 60_000;
+
+/// The rank of a waiter; a greater one is served first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// It has waited for `promote_s`: before all that have not, the oldest first.
+    promoted: bool,
+    /// Its worth in milliseconds.
+    score: i64,
+    /// The older first.
+    born: Reverse<i64>,
+    /// The smaller id first, so that ranks are never equal.
+    order: Reverse<OrderId>,
+}
+
+impl Turn<'_> {
+    /// The rank of a queued ride at this moment.
+    pub(crate) fn rank(&self, ride: &Ride) -> Rank {
+        let policy = &self.config.queue;
+        let progress = self.live.rides.get(&ride.order);
+        let born = progress.map_or(0, |progress| progress.born_ms);
+        let age = signed(self.now.mono_ms).saturating_sub(born).max(0);
+        let promoted = age >= signed(self.config.timing.promote_ms);
+        let mut score = 0;
+        if policy.ageing {
+            score += age;
+        }
+        if !promoted {
+            score += i64::from(ride.priority) * signed(policy.priority_step_ms);
+            score += signed(self.door_bonus_ms(&ride.order));
+        }
+        Rank {
+            promoted,
+            score,
+            born: Reverse(born),
+            order: Reverse(ride.order.clone()),
+        }
+    }
+
+    /// A robot at the door is worth the whole bonus, one on its way less the later it comes.
+    fn door_bonus_ms(&self, order: &OrderId) -> u64 {
+        let whole = self.config.queue.at_door_ms;
+        let Some(progress) = self.live.rides.get(order) else {
+            return 0;
+        };
+        if progress.at_door {
+            return whole;
+        }
+        let away = progress
+            .at_door_ms
+            .map(|at| at.saturating_sub(self.now.mono_ms));
+        away.map_or(0, |away| whole.saturating_sub(away) / 2)
+    }
+
+    /// The queued rides, first the one that is served first.
+    pub(crate) fn ranked(&self) -> Vec<OrderId> {
+        let mut waiting: Vec<Rank> = self.queued_rides().map(|ride| self.rank(ride)).collect();
+        waiting.sort_unstable_by(|a, b| b.cmp(a));
+        if self.live.grants_since_reserved.saturating_add(1) >= self.config.queue.reserved_every {
+            let reserved = waiting
+                .iter()
+                .position(|rank| rank.promoted && self.is_low_class(&rank.order.0));
+            if let Some(place) = reserved {
+                let rank = waiting.remove(place);
+                waiting.insert(0, rank);
+            }
+        }
+        waiting.into_iter().map(|rank| rank.order.0).collect()
+    }
+
+    /// Low class: less than the usual priority, or not at the door.
+    pub(crate) fn is_low_class(&self, order: &OrderId) -> bool {
+        let Some(ride) = self.state.rides.get(order) else {
+            return false;
+        };
+        let at_door = self
+            .live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.at_door);
+        ride.priority < limits::PRIORITY_DEFAULT || !at_door
+    }
+
+    /// The queued rides, by order id.
+    pub(crate) fn queued_rides(&self) -> impl Iterator<Item = &Ride> {
+        self.live
+            .queued
+            .iter()
+            .filter_map(|order| self.state.rides.get(order))
+    }
+
+    /// The place of a queued ride, from 1.
+    pub(crate) fn queue_position(&self, order: &OrderId) -> Option<u32> {
+        let own = self.rank(self.state.rides.get(order)?);
+        let before = self
+            .queued_rides()
+            .filter(|ride| &ride.order != order && self.rank(ride) > own)
+            .count();
+        u32::try_from(before)
+            .ok()
+            .map(|before| before.saturating_add(1))
+    }
+
+    /// How many queued rides an elevator could serve.
+    pub(crate) fn queue_length(&self, elevator: &ElevatorId) -> u32 {
+        let able = self
+            .queued_rides()
+            .filter(|ride| self.is_able(elevator, ride))
+            .count();
+        u32::try_from(able).unwrap_or(u32::MAX)
+    }
+
+    /// An estimate: until the grant for a queued ride, until the car comes for a granted one.
+    pub(crate) fn eta_ms(&self, ride: &Ride, position: Option<u32>) -> Option<u64> {
+        match ride.state {
+            RideState::Queued => {
+                let able = self
+                    .config
+                    .elevators
+                    .keys()
+                    .filter(|id| self.is_able(id, ride))
+                    .count();
+                let able = u64::try_from(able.max(1)).unwrap_or(1);
+                let rounds = u64::from(position?).div_ceil(able);
+                Some(rounds.saturating_mul(self.mean_ride_ms()))
+            }
+            RideState::Granted | RideState::WaitingHallCall => {
+                Some(self.travel_cost_ms(ride.elevator.as_ref()?, ride))
+            }
+            RideState::ElevatorArrived
+            | RideState::RobotEntered
+            | RideState::Running
+            | RideState::TargetArrived
+            | RideState::RobotExited
+            | RideState::Hold
+            | RideState::Cancelled
+            | RideState::Expired
+            | RideState::Failed => None,
+        }
+    }
+
+    fn mean_ride_ms(&self) -> u64 {
+        if self.live.mean_ride_ms == 0 {
+            RIDE_MS_GUESS
+        } else {
+            self.live.mean_ride_ms
+        }
+    }
+
+    /// A ride came to its end: it counts in the mean with one eighth.
+    pub(crate) fn note_ride_end(&mut self, order: &OrderId) {
+        let Some(progress) = self.live.rides.get(order) else {
+            return;
+        };
+        if progress.granted_ms > 0 {
+            let took = self.now.mono_ms.saturating_sub(progress.granted_ms);
+            self.live.mean_ride_ms = (self.mean_ride_ms().saturating_mul(7) + took) / 8;
+        }
+    }
+
+    /// Why a queued ride waits.
+    pub(crate) fn why_queued(&self, ride: &Ride) -> Reason {
+        let mut why = reason(ReasonCode::Suspended, "every able elevator is suspended");
+        for id in self.config.elevators.keys().filter(|id| self.is_able(id, ride)) {
+            if self.is_suspended(id) {
+                continue;
+            }
+            if self.is_fit(id) {
+                return reason(ReasonCode::Busy, "every able elevator serves another order");
+            }
+            why = reason(ReasonCode::Unavailable, "no able elevator is fit for use");
+        }
+        why
+    }
+
+    /// Tells waiters that their place, estimate or reason changed, at most every 5 s each.
+    pub(crate) fn tell_waiters(&mut self) {
+        let orders: Vec<OrderId> = self.live.queued.iter().cloned().collect();
+        for order in orders {
+            let Some(ride) = self.state.rides.get(&order) else {
+                continue;
+            };
+            let Some(progress) = self.live.rides.get(&order) else {
+                continue;
+            };
+            if self.now.mono_ms < progress.told_ms.saturating_add(TELL_MS) {
+                continue;
+            }
+            let why = self.why_queued(ride);
+            if ride.reason.as_ref().map(|reason| reason.code) != Some(why.code) {
+                self.explain(&order, protocol::ride::Instruction::Wait, why);
+                continue;
+            }
+            let view = self.view(ride);
+            let moved = progress.shown.as_ref().is_none_or(|shown| {
+                (shown.queue_position, shown.eta_s) != (view.queue_position, view.eta_s)
+            });
+            if moved {
+                self.show(&order);
+            }
+        }
+    }
+}
+
+/// A moment or span as a signed number; none is ever near the limit.
+pub(crate) fn signed(ms: u64) -> i64 {
+    i64::try_from(ms).unwrap_or(i64::MAX)
+}

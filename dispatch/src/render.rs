@@ -1,0 +1,409 @@
+//! What is known, as others see it: ride states, replies, elevator states, the site.
+
+use protocol::elevator::{Doors, ElevatorView, Health, OwnerView};
+use protocol::hardware::{Door, Mode, Motion};
+use protocol::ops::{SiteElevator, SiteFloor, SiteView, Suspension, SuspensionCode};
+use protocol::ride::{Instruction, ReplyResult, RideReply, RideState, RideView};
+use protocol::{
+    Code, ElevatorId, Landing, MessageId, OrderId, Outgoing, RobotId, Seconds, Side, Timestamp,
+};
+
+use crate::ledger::Ended;
+use crate::state::Ride;
+use crate::turn::{Turn, cut};
+
+/// How often a robot shall send `status` at least, in milliseconds (`wire.md` section 5).
+const STATUS_MS: u64 = 10_000;
+/// How often an elevator's state is published at least (`wire.md` section 6).
+const ELEVATOR_STATE_MS: u64 = 30_000;
+
+/// Whom a reply goes to, and what it answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// The robot.
+    pub(crate) robot: RobotId,
+    /// Its message.
+    pub(crate) message_id: Option<MessageId>,
+    /// The order that it names.
+    pub(crate) order: Option<OrderId>,
+    /// When it came.
+    pub(crate) received_at: Timestamp,
+}
+
+/// A reply without any ride in it.
+pub(crate) fn bare_reply(asked: &Asked, result: ReplyResult) -> RideReply {
+    RideReply {
+        received_at: asked.received_at,
+        in_reply_to: asked.message_id.clone(),
+        order_id: asked.order.clone(),
+        result,
+        code: None,
+        detail: None,
+        retry_after_s: None,
+        state: None,
+        seq: None,
+        instruction: None,
+        valid_s: None,
+        elevator_id: None,
+        fence: None,
+        floor: None,
+        side: None,
+        queue_position: None,
+        eta_s: None,
+    }
+}
+
+impl Turn<'_> {
+    /// Answers with the ride as it is at the end of the step.
+    pub(crate) fn reply(&mut self, asked: &Asked, result: ReplyResult) {
+        let reply = self.reply_view(asked, result);
+        self.send_reply(asked, reply);
+    }
+
+    /// Refuses; the ride is shown as it is where there is one of this robot.
+    pub(crate) fn refuse(&mut self, asked: &Asked, code: Code, detail: String) {
+        let mut reply = self.reply_view(asked, ReplyResult::Rejected);
+        reply.code = Some(code);
+        reply.detail = Some(cut(detail));
+        reply.retry_after_s = match code {
+            Code::Unavailable | Code::QueueFull => Some(Seconds::from_ms(10_000)),
+            Code::RateLimited => Some(Seconds::from_ms(1_000)),
+            Code::TooLarge
+            | Code::Malformed
+            | Code::OrderConflict
+            | Code::StaleRequest
+            | Code::UnknownFloor
+            | Code::SameFloor
+            | Code::UnknownElevator
+            | Code::NotServed
+            | Code::SiteSuspended
+            | Code::RobotBusy
+            | Code::UnknownOrder
+            | Code::NotOwner
+            | Code::WrongState
+            | Code::StaleFence => None,
+        };
+        self.send_reply(asked, reply);
+    }
+
+    /// Sends a reply.
+    pub(crate) fn send_reply(&mut self, asked: &Asked, reply: RideReply) {
+        self.say(Outgoing::RideReply {
+            robot: asked.robot.clone(),
+            reply,
+        });
+    }
+
+    fn reply_view(&mut self, asked: &Asked, result: ReplyResult) -> RideReply {
+        let mut reply = bare_reply(asked, result);
+        let Some(order) = &asked.order else {
+            return reply;
+        };
+        if let Some(ride) = self
+            .state
+            .rides
+            .get(order)
+            .filter(|ride| ride.robot == asked.robot)
+        {
+            let view = self.view(ride);
+            if view.valid_s.is_some()
+                && let Some(progress) = self.live.rides.get_mut(order)
+            {
+                progress.permitted_ms = self.now.mono_ms;
+            }
+            reply.state = Some(view.state);
+            reply.seq = Some(view.seq);
+            reply.instruction = Some(view.instruction);
+            reply.valid_s = view.valid_s;
+            reply.elevator_id = view.elevator_id;
+            reply.fence = view.fence;
+            reply.floor = view.floor;
+            reply.side = view.side;
+            reply.queue_position = view.queue_position;
+            reply.eta_s = view.eta_s;
+        } else if let Some(row) = self.state.ledger.find(order)
+            && row.robot == asked.robot
+            && let Some(ended) = &row.ended
+        {
+            show_ended(&mut reply, ended);
+        }
+        reply
+    }
+
+    /// Publishes a ride's state as it is.
+    pub(crate) fn show(&mut self, order: &OrderId) {
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        let view = self.view(ride);
+        let now_ms = self.now.mono_ms;
+        if let Some(progress) = self.live.rides.get_mut(order) {
+            progress.shown = Some(view.clone());
+            progress.told_ms = now_ms;
+        }
+        self.say(Outgoing::RideState(view));
+    }
+
+    /// A ride as its robot sees it.
+    pub(crate) fn view(&self, ride: &Ride) -> RideView {
+        let progress = self.live.rides.get(&ride.order);
+        let deadline_ms = progress.and_then(|progress| progress.deadline_ms);
+        let left_ms = deadline_ms.map(|at| at.saturating_sub(self.now.mono_ms));
+        let permits = matches!(ride.instruction, Instruction::Enter | Instruction::Exit);
+        let landing = self.concerned(ride);
+        let queued = ride.state == RideState::Queued;
+        let position = queued.then(|| self.queue_position(&ride.order)).flatten();
+        let bank_id = ride
+            .elevator
+            .as_ref()
+            .and_then(|id| self.elevator_config(id))
+            .and_then(|config| config.bank_id.clone());
+        RideView {
+            order_id: ride.order.clone(),
+            robot_id: ride.robot.clone(),
+            seq: ride.seq,
+            state: ride.state,
+            held_from: ride.held_from,
+            instruction: ride.instruction,
+            valid_s: permits.then(|| Seconds::from_ms(self.config.timing.valid_ms)),
+            elevator_id: ride.elevator.clone(),
+            bank_id,
+            fence: ride.fence,
+            from: ride.from.clone(),
+            to: ride.to.clone(),
+            floor: landing.as_ref().map(|landing| landing.floor.clone()),
+            side: landing.map(|landing| landing.side),
+            queue_position: position,
+            eta_s: self
+                .eta_ms(ride, position)
+                .map(|ms| Seconds::from_ms(ms / 1000 * 1000)),
+            deadline: left_ms.map(|left| Timestamp(self.now.wall.0.saturating_add(left))),
+            deadline_s: left_ms.map(Seconds::from_ms),
+            reason: ride.reason.clone(),
+        }
+    }
+
+    /// The landing that the instruction concerns.
+    fn concerned(&self, ride: &Ride) -> Option<Landing> {
+        match ride.state {
+            RideState::Queued
+            | RideState::RobotExited
+            | RideState::Cancelled
+            | RideState::Expired
+            | RideState::Failed => None,
+            RideState::Granted | RideState::WaitingHallCall | RideState::ElevatorArrived => {
+                Some(ride.from.clone())
+            }
+            RideState::RobotEntered | RideState::Running | RideState::TargetArrived => {
+                Some(ride.to.clone())
+            }
+            RideState::Hold => {
+                let open = ride
+                    .elevator
+                    .as_ref()
+                    .and_then(|id| self.open_landing(id, 0));
+                let expected = if ride.is_held_in_boarding() {
+                    &ride.from
+                } else {
+                    &ride.to
+                };
+                match ride.instruction {
+                    Instruction::Exit => open.or_else(|| Some(expected.clone())),
+                    Instruction::Wait
+                    | Instruction::Approach
+                    | Instruction::Enter
+                    | Instruction::Ride
+                    | Instruction::Stay
+                    | Instruction::Clear => Some(expected.clone()),
+                }
+            }
+        }
+    }
+
+    /// Publishes the states of touched elevators that changed, and each at least every 30 s.
+    pub(crate) fn show_elevators(&mut self) {
+        let touched = std::mem::take(&mut self.live.touched);
+        for id in touched {
+            let Some(view) = self.elevator_view(&id) else {
+                continue;
+            };
+            let now_ms = self.now.mono_ms;
+            let known = self.live.published.get(&id);
+            let due = known.is_none_or(|(shown, at)| {
+                !same_but_for_time(shown, &view) || now_ms >= at.saturating_add(ELEVATOR_STATE_MS)
+            });
+            if due {
+                self.live.published.insert(id, (view.clone(), now_ms));
+                self.say(Outgoing::ElevatorState(view));
+            }
+        }
+    }
+
+    /// An elevator as others see it.
+    pub(crate) fn elevator_view(&self, id: &ElevatorId) -> Option<ElevatorView> {
+        let config = self.elevator_config(id)?;
+        let car = self.live.cars.get(id)?;
+        let record = self.state.elevators.get(id);
+        let seen = car.seen.as_ref();
+        let rear = config
+            .floors
+            .iter()
+            .any(|floor| floor.sides.contains(&Side::Rear))
+            .then(|| seen.and_then(|seen| seen.rear).unwrap_or(Door::Unknown));
+        let (health, health_reason) = self.health(id);
+        Some(ElevatorView {
+            elevator_id: id.clone(),
+            bank_id: config.bank_id.clone(),
+            floor: seen.and_then(|seen| seen.floor.clone()),
+            doors: Doors {
+                front: seen.map_or(Door::Unknown, |seen| seen.front),
+                rear,
+            },
+            motion: seen.map_or(Motion::Unknown, |seen| seen.motion),
+            mode: self.mode(id),
+            occupied: seen.and_then(|seen| seen.occupied),
+            health,
+            health_reason,
+            owner: record
+                .and_then(|record| record.owner.as_ref())
+                .map(|owner| OwnerView {
+                    robot_id: owner.robot.clone(),
+                    fence: owner.fence,
+                    since: owner.since,
+                }),
+            fence: record.map(|record| record.fence).unwrap_or_default(),
+            busy: car.efforts.is_busy(),
+            queue_length: self.queue_length(id),
+            observed_at: car.observed_at,
+        })
+    }
+
+    fn health(&self, id: &ElevatorId) -> (Health, Option<String>) {
+        let timing = &self.config.timing;
+        let now_ms = self.now.mono_ms;
+        let record = self.state.elevators.get(id);
+        if let Some(block) = record.and_then(|record| record.block.as_ref()) {
+            let code = block.reason.code;
+            let text = if block.occupant {
+                format!("UNEXPECTED_OCCUPANT: {}", block.reason.detail)
+            } else {
+                format!("{code}: {}", block.reason.detail)
+            };
+            return (Health::Unknown, Some(cut(text)));
+        }
+        if record.is_some_and(|record| record.must_be_read) {
+            return (
+                Health::Unknown,
+                Some("the data was restored: it must be read".to_owned()),
+            );
+        }
+        let out = record.is_some_and(|record| record.maintenance);
+        if out || self.mode(id) == Mode::Maintenance {
+            return (Health::Maintenance, None);
+        }
+        let Some(car) = self.live.cars.get(id) else {
+            return (Health::Offline, None);
+        };
+        let quiet = car.quiet_ms(now_ms);
+        if quiet >= timing.silent_ms {
+            let text = format!(
+                "CONTROLLER_LOST: no reading for {} s",
+                timing.silent_ms / 1000
+            );
+            (Health::Offline, Some(text))
+        } else if quiet >= timing.reading_fresh_ms || car.read_ms.is_none() {
+            (Health::Stale, None)
+        } else {
+            (Health::Ok, None)
+        }
+    }
+
+    /// Publishes what there is.
+    pub(crate) fn show_site(&mut self) {
+        let floors = self.config.floors();
+        let index = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        let view = SiteView {
+            versions: vec!["v1".to_owned()],
+            gateway: self.config.gateway.clone(),
+            suspended: self.suspension(),
+            lease_s: Seconds::from_ms(self.config.timing.lease_ms),
+            status_s: Seconds::from_ms(STATUS_MS),
+            floors: floors
+                .into_iter()
+                .enumerate()
+                .map(|(place, floor)| SiteFloor {
+                    label: floor.label,
+                    index: index(place),
+                    sides: floor.sides.into_iter().collect(),
+                })
+                .collect(),
+            elevators: self
+                .config
+                .elevators
+                .values()
+                .map(|elevator| SiteElevator {
+                    id: elevator.id.clone(),
+                    bank_id: elevator.bank_id.clone(),
+                    zone: elevator.zone.clone(),
+                    floors: elevator
+                        .floors
+                        .iter()
+                        .map(|floor| floor.label.clone())
+                        .collect(),
+                    presence: elevator.presence,
+                    hold_max_s: Seconds::from_ms(elevator.hold_max_ms),
+                })
+                .collect(),
+        };
+        self.say(Outgoing::Site(view));
+    }
+
+    fn suspension(&self) -> Option<Suspension> {
+        let burning: Vec<_> = self
+            .state
+            .zones
+            .iter()
+            .filter(|(_, zone)| zone.fire.is_some())
+            .collect();
+        let suspended: Vec<_> = self
+            .state
+            .zones
+            .iter()
+            .filter(|(_, zone)| zone.suspended.is_some())
+            .collect();
+        let (code, zones) = if burning.is_empty() {
+            (SuspensionCode::Suspended, suspended)
+        } else {
+            (SuspensionCode::FireMode, burning)
+        };
+        let since = zones.iter().filter_map(|(_, zone)| match code {
+            SuspensionCode::Suspended => zone.suspended,
+            SuspensionCode::FireMode => zone.fire,
+        });
+        let since = since.min()?;
+        Some(Suspension {
+            code,
+            zones: zones.iter().map(|(id, _)| (*id).clone()).collect(),
+            since,
+        })
+    }
+}
+
+fn show_ended(reply: &mut RideReply, ended: &Ended) {
+    reply.state = Some(ended.state);
+    reply.seq = Some(ended.seq);
+    reply.instruction = Some(Instruction::Clear);
+    reply.elevator_id.clone_from(&ended.elevator);
+    reply.fence = ended.fence;
+}
+
+/// Readings' times and queue lengths alone are no change that is worth a message.
+fn same_but_for_time(a: &ElevatorView, b: &ElevatorView) -> bool {
+    let timeless = |view: &ElevatorView| ElevatorView {
+        observed_at: None,
+        queue_length: 0,
+        busy: false,
+        ..view.clone()
+    };
+    timeless(a) == timeless(b)
+}

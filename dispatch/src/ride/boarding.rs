@@ -1,0 +1,424 @@
+//! GRANTED, WAITING_HALL_CALL and ELEVATOR_ARRIVED: until the robot is confirmed inside.
+
+use protocol::hardware::{Action, Direction, Mode, Motion};
+use protocol::ops::Presence;
+use protocol::ride::{Instruction, RideState};
+use protocol::{ElevatorId, ReasonCode};
+
+use super::Afterwards;
+use crate::assign::{any_door_not_shut, goes_up};
+use crate::command::{Aim, Stage, hall_call_registered};
+use crate::fact::KeptUntil;
+use crate::state::Ride;
+use crate::turn::{Occupancy, Shift, Turn};
+
+impl Turn<'_> {
+    pub(super) fn drive_granted(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let since = self.since(&ride.order);
+        self.ask_since(elevator, since);
+        if self.is_silent(elevator) || self.is_late(&ride.order) {
+            self.next_candidate(&ride.order, elevator);
+            return;
+        }
+        let Some(reading) = self.read(elevator, since) else {
+            return;
+        };
+        if reading.fault.is_some() {
+            self.next_candidate(&ride.order, elevator);
+            return;
+        }
+        let empty = match self.occupancy(elevator) {
+            Occupancy::Empty | Occupancy::NoSignal => true,
+            Occupancy::Full | Occupancy::NotRead => false,
+        };
+        if !empty || !self.mode(elevator).serves_robots() || self.live.stopping {
+            return;
+        }
+        let span_ms = self.config.timing.hall_call_ms;
+        let shift = Shift::to(RideState::WaitingHallCall, Instruction::Approach).within(span_ms);
+        self.shift(&ride.order, shift);
+        self.ask(elevator);
+    }
+
+    pub(super) fn drive_waiting(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let since = self.since(&ride.order);
+        if self.is_late(&ride.order) && self.waiting_is_over(ride, elevator) {
+            return;
+        }
+        // The reading that ended GRANTED founds the call; after a restart a new one is needed.
+        let known = if self.is_resumed(&ride.order) {
+            since
+        } else {
+            0
+        };
+        if self.read(elevator, known).is_none() {
+            self.ask_since(elevator, since);
+            return;
+        }
+        if !self.claimed(ride, elevator) {
+            return;
+        }
+        if self.is_open(elevator, &ride.from, since) {
+            if let Some(car) = self.live.cars.get_mut(elevator) {
+                car.kept.came = true;
+            }
+            self.keep_open(elevator, &ride.from);
+            if self.may_cross(elevator, &ride.from, since) || self.is_held_while_stopping(elevator)
+            {
+                self.arrive(ride);
+            } else if self.hold_refused(elevator) {
+                self.call_refused(ride, elevator);
+            }
+            return;
+        }
+        if self.is_open(elevator, &ride.from, known) {
+            self.ask_since(elevator, since);
+            return;
+        }
+        self.call(ride, elevator);
+    }
+
+    fn is_resumed(&self, order: &protocol::OrderId) -> bool {
+        self.live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.resumed)
+    }
+
+    /// While the gateway ends a car that has come is held, and nobody is let in.
+    fn is_held_while_stopping(&self, elevator: &ElevatorId) -> bool {
+        let now_ms = self.now.mono_ms;
+        let valid_ms = self.config.timing.valid_ms;
+        self.live.stopping
+            && self
+                .live
+                .cars
+                .get(elevator)
+                .is_some_and(|car| car.hold_lasts_ms(now_ms) >= valid_ms)
+    }
+
+    fn arrive(&mut self, ride: &Ride) {
+        let withheld = ride.away || self.live.stopping;
+        let instruction = if withheld {
+            Instruction::Approach
+        } else {
+            Instruction::Enter
+        };
+        let span_ms = self.config.timing.entry_ms;
+        let shift = Shift::to(RideState::ElevatorArrived, instruction).within(span_ms);
+        self.shift(&ride.order, shift);
+    }
+
+    /// Robot mode on, where the controller has one. Returns whether the ride may go on.
+    fn claimed(&mut self, ride: &Ride, elevator: &ElevatorId) -> bool {
+        if !self
+            .elevator_config(elevator)
+            .is_some_and(|config| config.claim)
+        {
+            return true;
+        }
+        let mode = self.read(elevator, 0).map(|reading| reading.mode);
+        match self
+            .live
+            .cars
+            .get(elevator)
+            .and_then(|car| car.efforts.stage(Aim::Claim))
+        {
+            Some(Stage::Taken { .. }) => true,
+            None if self.is_resumed(&ride.order) && mode == Some(Mode::Robot) => true,
+            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. }) => false,
+            None => {
+                self.order(elevator, Aim::Claim, Action::Claim);
+                false
+            }
+            Some(Stage::Failed { .. } | Stage::Lost) => {
+                self.refused(ride, elevator, Aim::Claim, Action::Claim);
+                false
+            }
+        }
+    }
+
+    fn call(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let stage = self
+            .live
+            .cars
+            .get(elevator)
+            .and_then(|car| car.efforts.stage(Aim::Call));
+        match stage.cloned() {
+            None => {
+                let registered = self
+                    .read(elevator, 0)
+                    .and_then(|reading| hall_call_registered(reading, &ride.from));
+                // After a restart the call of the last process may still stand.
+                if !(self.is_resumed(&ride.order) && registered == Some(true)) {
+                    let action = self.hall_call(ride, elevator);
+                    self.order(elevator, Aim::Call, action);
+                }
+            }
+            Some(Stage::Failed { .. }) => {
+                let action = self.hall_call(ride, elevator);
+                self.refused(ride, elevator, Aim::Call, action);
+            }
+            Some(Stage::Taken { at_ms }) => self.requery(&ride.order, elevator, at_ms),
+            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. } | Stage::Lost) => {}
+        }
+    }
+
+    fn hall_call(&self, ride: &Ride, elevator: &ElevatorId) -> Action {
+        let up = self
+            .elevator_config(elevator)
+            .is_some_and(|config| goes_up(config, ride));
+        let direction = if up { Direction::Up } else { Direction::Down };
+        Action::HallCall {
+            landing: ride.from.clone(),
+            direction,
+        }
+    }
+
+    /// A refused command is sent once more at once; refused again the ride fails.
+    fn refused(&mut self, ride: &Ride, elevator: &ElevatorId, aim: Aim, action: Action) {
+        let Some(progress) = self.progress(&ride.order) else {
+            return;
+        };
+        progress.tries.call += 1;
+        if progress.tries.call <= 1 {
+            self.order(elevator, aim, action);
+        } else {
+            self.call_refused(ride, elevator);
+        }
+    }
+
+    fn call_refused(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let until = self.until_cleared(elevator, ride);
+        let detail = format!("{elevator} refused the command twice");
+        self.fail(
+            &ride.order,
+            ReasonCode::CallRefused,
+            &detail,
+            Afterwards::Keep(until),
+        );
+    }
+
+    /// The deadline of WAITING_HALL_CALL passed: query; then one more period, or the end.
+    /// Returns whether the ride left the state.
+    fn waiting_is_over(&mut self, ride: &Ride, elevator: &ElevatorId) -> bool {
+        let timing = &self.config.timing;
+        let (span_ms, accept_ms) = (timing.hall_call_ms, timing.accept_ms);
+        let until = self.until_cleared(elevator, ride);
+        if self.is_silent(elevator) {
+            let detail = format!("the controller of {elevator} is silent");
+            self.fail(
+                &ride.order,
+                ReasonCode::ControllerLost,
+                &detail,
+                Afterwards::Keep(until),
+            );
+            let why = crate::turn::reason(ReasonCode::ControllerLost, detail);
+            self.block(elevator, why, false);
+            return true;
+        }
+        let now_ms = self.now.mono_ms;
+        let Some(progress) = self.progress(&ride.order) else {
+            return true;
+        };
+        if progress.second_period {
+            let detail = format!("{elevator} did not come to {}", ride.from);
+            self.fail(
+                &ride.order,
+                ReasonCode::HallCallTimeout,
+                &detail,
+                Afterwards::Keep(until),
+            );
+            return true;
+        }
+        let asking_until = *progress
+            .asking_until_ms
+            .get_or_insert_with(|| now_ms.saturating_add(accept_ms));
+        let asked_since = asking_until.saturating_sub(accept_ms);
+        let answered = self.read(elevator, asked_since).is_some();
+        if !answered && now_ms < asking_until {
+            self.ask_since(elevator, asked_since);
+            return false;
+        }
+        let registered = self
+            .read(elevator, asked_since)
+            .and_then(|reading| hall_call_registered(reading, &ride.from));
+        if registered == Some(false) {
+            let action = self.hall_call(ride, elevator);
+            self.order(elevator, Aim::Call, action);
+        }
+        if let Some(progress) = self.progress(&ride.order) {
+            progress.second_period = true;
+            progress.asking_until_ms = None;
+        }
+        self.extend(&ride.order, span_ms);
+        false
+    }
+
+    pub(super) fn drive_arrived(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let order = &ride.order;
+        let since = self.since(order);
+        if self.is_silent(elevator) {
+            let detail = format!("the controller of {elevator} is silent");
+            self.hold(order, ReasonCode::ControllerLost, &detail);
+            return;
+        }
+        if self.drive_recheck(ride, elevator) {
+            return;
+        }
+        let entry_over = self
+            .live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.entry_over);
+        if entry_over {
+            self.await_no_show(ride, elevator);
+            return;
+        }
+        if self.is_late(order) {
+            self.entry_is_over(ride, elevator);
+            return;
+        }
+        let Some(reading) = self.read(elevator, since).cloned() else {
+            self.ask_since(elevator, since);
+            self.doubt_door(ride, elevator);
+            return;
+        };
+        if reading.is_shut()
+            && let Some(progress) = self.progress(order)
+        {
+            progress.shut_seen = true;
+        }
+        match reading.motion {
+            Motion::Up | Motion::Down => {
+                let detail = format!("{elevator} moves away from {}", ride.from);
+                self.hold(order, ReasonCode::DoorFault, &detail);
+            }
+            Motion::Stopped if reading.floor.as_ref() != Some(&ride.from.floor) => {
+                if any_door_not_shut(&reading) {
+                    let detail = format!("{elevator} stands open at another floor");
+                    self.hold(order, ReasonCode::WrongFloor, &detail);
+                } else {
+                    let detail = format!("{elevator} moved away from {}", ride.from);
+                    self.hold(order, ReasonCode::DoorFault, &detail);
+                }
+            }
+            Motion::Stopped | Motion::Unknown => self.tend_boarding_door(ride, elevator, since),
+        }
+    }
+
+    fn tend_boarding_door(&mut self, ride: &Ride, elevator: &ElevatorId, since: u64) {
+        let order = &ride.order;
+        if self.is_open(elevator, &ride.from, since) {
+            self.keep_open(elevator, &ride.from);
+            if self.hold_refused(elevator) {
+                let detail = format!("{elevator} refused to hold its door");
+                self.hold(order, ReasonCode::DoorFault, &detail);
+                return;
+            }
+            let pending = self
+                .live
+                .rides
+                .get(order)
+                .is_some_and(|progress| progress.recheck.is_some());
+            if !pending && self.may_cross(elevator, &ride.from, since) {
+                let withheld = ride.away && !ride.enter_given;
+                let word = if withheld {
+                    Instruction::Approach
+                } else {
+                    Instruction::Enter
+                };
+                self.instruct(order, word);
+            }
+            return;
+        }
+        self.doubt_door(ride, elevator);
+        let read = self.live.cars.get(elevator).and_then(|car| car.doubt_ms);
+        if read.is_some_and(|doubt| self.read(elevator, doubt).is_none()) {
+            self.ask_since(elevator, read.unwrap_or(0));
+            return;
+        }
+        if !self.reopen(order, elevator) {
+            let detail = format!("the door of {elevator} does not stay open at {}", ride.from);
+            self.hold(order, ReasonCode::DoorFault, &detail);
+        }
+    }
+
+    /// The door is not known to be open: no threshold is crossed.
+    fn doubt_door(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let doubted = self.live.cars.get(elevator).is_some_and(|car| {
+            car.doubt_ms
+                .is_some_and(|doubt| car.read_since(doubt).is_none())
+                || car
+                    .reading
+                    .as_ref()
+                    .is_some_and(|reading| !reading.is_open_at(&ride.from))
+        });
+        if doubted && ride.instruction == Instruction::Enter {
+            self.instruct(&ride.order, Instruction::Stay);
+        }
+    }
+
+    /// `entry_s` is over: the permission ends, the door shuts by itself.
+    fn entry_is_over(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        self.release_hold(elevator);
+        if !ride.inside {
+            let detail = format!("{} did not come to the door in time", ride.robot);
+            let until = Afterwards::Keep(KeptUntil::Shut);
+            self.fail(&ride.order, ReasonCode::BoardingTimeout, &detail, until);
+            return;
+        }
+        let presence = self.elevator_config(elevator).map(|config| config.presence);
+        if presence.is_none_or(|presence| presence == Presence::None) {
+            self.hold_for_no_show(ride);
+            return;
+        }
+        let hold_ms = self
+            .elevator_config(elevator)
+            .map_or(0, |config| config.hold_max_ms);
+        let span_ms = hold_ms.saturating_add(self.config.timing.door_close_ms.saturating_mul(2));
+        let now_ms = self.now.mono_ms;
+        if let Some(progress) = self.progress(&ride.order) {
+            progress.entry_over = true;
+            progress.deadline_ms = Some(now_ms.saturating_add(span_ms));
+        }
+        self.explain_stay(ride);
+    }
+
+    fn explain_stay(&mut self, ride: &Ride) {
+        let detail = format!("{} did not enter in time", ride.robot);
+        let why = crate::turn::reason(ReasonCode::BoardingTimeout, detail);
+        self.explain(&ride.order, Instruction::Stay, why);
+    }
+
+    fn hold_for_no_show(&mut self, ride: &Ride) {
+        let detail = format!("{} did not enter in time, and may be inside", ride.robot);
+        self.hold(&ride.order, ReasonCode::BoardingTimeout, &detail);
+    }
+
+    /// NOSHOW: the permission ran out, the hold is released, SHUT, then EMPTY while SHUT.
+    fn await_no_show(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let Some(progress) = self.live.rides.get(&ride.order) else {
+            return;
+        };
+        let valid_ms = self.config.timing.valid_ms;
+        let permitted = progress
+            .permitted_ms
+            .saturating_add(valid_ms.saturating_mul(2));
+        let over = self.now.mono_ms >= permitted;
+        let shut = self
+            .read(elevator, permitted)
+            .is_some_and(|reading| reading.is_shut() && reading.occupied == Some(false));
+        if over && shut && !self.says_in_car(&ride.robot) {
+            let detail = format!("{} did not enter, the car is empty", ride.robot);
+            self.fail(
+                &ride.order,
+                ReasonCode::BoardingTimeout,
+                &detail,
+                Afterwards::Free,
+            );
+        } else if self.is_late(&ride.order) {
+            self.hold_for_no_show(ride);
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! ROBOT_ENTERED, RUNNING and TARGET_ARRIVED: from the confirmed entry to the confirmed exit.
+
+use protocol::hardware::{Action, Motion, Reading};
+use protocol::ride::{Instruction, RideState};
+use protocol::{ElevatorId, ReasonCode};
+
+use super::DOOR_TRIES_MAX;
+use crate::assign::any_door_not_shut;
+use crate::command::{Aim, Stage, car_call_registered};
+use crate::state::Ride;
+use crate::turn::{Shift, Turn};
+
+/// Reminders to leave before HOLD (`ride.md` section 2).
+const REMINDERS: u8 = 3;
+
+impl Turn<'_> {
+    pub(super) fn drive_entered(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let order = &ride.order;
+        let since = self.since(order);
+        if self.hold_if_silent(ride, elevator) {
+            return;
+        }
+        let resumed = self
+            .live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.resumed);
+        let reading = self.read(elevator, since).cloned();
+        if reading.is_none() {
+            self.ask_since(elevator, since);
+        }
+        let Some(called) = self.car_called(ride, elevator, reading.as_ref(), resumed) else {
+            return;
+        };
+        if let Some(reading) = &reading
+            && self.entered_reading(ride, elevator, reading, called)
+        {
+            return;
+        }
+        if self.is_late(order) {
+            self.entered_is_over(ride, elevator, reading.as_ref());
+            return;
+        }
+        if called {
+            self.close(ride, elevator, reading.as_ref());
+        }
+    }
+
+    /// The car call is made. Returns whether it is registered, `None` when the ride left the state.
+    fn car_called(
+        &mut self,
+        ride: &Ride,
+        elevator: &ElevatorId,
+        reading: Option<&Reading>,
+        resumed: bool,
+    ) -> Option<bool> {
+        let registered = reading.and_then(|reading| car_call_registered(reading, &ride.to));
+        let stage = self
+            .live
+            .cars
+            .get(elevator)
+            .and_then(|car| car.efforts.stage(Aim::Call));
+        match stage.cloned() {
+            None if resumed && reading.is_none() => Some(false),
+            None if resumed && registered == Some(true) => Some(true),
+            None => {
+                let landing = ride.to.clone();
+                self.order(elevator, Aim::Call, Action::CarCall { landing });
+                Some(false)
+            }
+            Some(Stage::Failed { .. }) => {
+                let landing = ride.from.clone();
+                if self.is_open_or_level(elevator, &ride.from) {
+                    self.order(elevator, Aim::Open, Action::OpenDoor { landing });
+                }
+                let detail = format!("{elevator} refused the car call to {}", ride.to);
+                self.hold(&ride.order, ReasonCode::CallRefused, &detail);
+                None
+            }
+            Some(Stage::Taken { at_ms }) => {
+                self.requery(&ride.order, elevator, at_ms);
+                let settled = self.settled(elevator, Aim::Call, at_ms);
+                let seen = registered == Some(true) || (registered.is_none() && settled);
+                let under_way = reading
+                    .is_some_and(|reading| matches!(reading.motion, Motion::Up | Motion::Down));
+                Some(seen || under_way)
+            }
+            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. } | Stage::Lost) => Some(false),
+        }
+    }
+
+    /// What a reading in ROBOT_ENTERED says. Returns whether the ride left the state.
+    fn entered_reading(
+        &mut self,
+        ride: &Ride,
+        elevator: &ElevatorId,
+        reading: &Reading,
+        called: bool,
+    ) -> bool {
+        let order = &ride.order;
+        let elsewhere = reading
+            .floor
+            .as_ref()
+            .is_some_and(|floor| floor != &ride.from.floor);
+        let taken = self
+            .live
+            .cars
+            .get(elevator)
+            .is_some_and(|car| car.efforts.is_taken(Aim::Call));
+        let moving = matches!(reading.motion, Motion::Up | Motion::Down);
+        if elsewhere && reading.is_open_at(&ride.to) && (called || taken) {
+            // The floor changed, so the door was shut and the car went.
+            self.start_running(ride, elevator);
+            return true;
+        }
+        if elsewhere && reading.motion == Motion::Stopped && any_door_not_shut(reading) {
+            let detail = format!("{elevator} stands open at another floor than {}", ride.from);
+            self.hold(order, ReasonCode::WrongFloor, &detail);
+            return true;
+        }
+        if moving || elsewhere {
+            if (called || taken) && reading.is_shut() {
+                self.start_running(ride, elevator);
+            } else if moving {
+                let detail = format!("{elevator} moved before its call and door were confirmed");
+                self.hold(order, ReasonCode::DoorFault, &detail);
+            } else {
+                return false;
+            }
+            return true;
+        }
+        false
+    }
+
+    fn start_running(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        if let Some(car) = self.live.cars.get_mut(elevator) {
+            car.efforts.drop_aim(Aim::Close);
+            car.efforts.drop_aim(Aim::Call);
+        }
+        let span_ms = self.config.timing.travel_ms;
+        self.shift(
+            &ride.order,
+            Shift::to(RideState::Running, Instruction::Ride).within(span_ms),
+        );
+        // The reading that ended ROBOT_ENTERED may already show the target: look at once.
+        self.ask(elevator);
+    }
+
+    /// Closes the door once the call is registered; again where it was seen open, at most thrice.
+    fn close(&mut self, ride: &Ride, elevator: &ElevatorId, reading: Option<&Reading>) {
+        let now_ms = self.now.mono_ms;
+        let waits = self
+            .live
+            .rides
+            .get(&ride.order)
+            .is_some_and(|progress| now_ms < progress.close_after_ms);
+        if waits || reading.is_some_and(Reading::is_shut) {
+            return;
+        }
+        let stage = self
+            .live
+            .cars
+            .get(elevator)
+            .and_then(|car| car.efforts.stage(Aim::Close));
+        let again = match stage.cloned() {
+            None => true,
+            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. }) => false,
+            Some(Stage::Failed { .. } | Stage::Lost) => true,
+            Some(Stage::Taken { at_ms }) => {
+                self.requery(&ride.order, elevator, at_ms);
+                self.settled(elevator, Aim::Close, at_ms)
+                    && reading.is_some_and(|reading| {
+                        reading.is_open_at(&ride.from)
+                            || matches!(
+                                reading.door(ride.from.side),
+                                protocol::hardware::Door::Opening
+                            )
+                    })
+            }
+        };
+        let tries = self
+            .live
+            .rides
+            .get(&ride.order)
+            .map_or(0, |progress| progress.tries.close);
+        if again && tries <= DOOR_TRIES_MAX {
+            if let Some(progress) = self.progress(&ride.order) {
+                progress.tries.close += 1;
+            }
+            let landing = ride.from.clone();
+            self.order(elevator, Aim::Close, Action::CloseDoor { landing });
+        }
+    }
+
+    /// The deadline of ROBOT_ENTERED passed.
+    fn entered_is_over(&mut self, ride: &Ride, elevator: &ElevatorId, reading: Option<&Reading>) {
+        let order = &ride.order;
+        if !reading.is_some_and(Reading::is_shut) {
+            let detail = format!("the door of {elevator} does not close at {}", ride.from);
+            self.hold(order, ReasonCode::DoorFault, &detail);
+            return;
+        }
+        let second = self
+            .live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.second_period);
+        if second {
+            let detail = format!("{elevator} is shut at {} and does not go", ride.from);
+            self.hold(order, ReasonCode::TravelTimeout, &detail);
+            return;
+        }
+        if let Some(progress) = self.progress(order) {
+            progress.second_period = true;
+        }
+        self.order(
+            elevator,
+            Aim::Call,
+            Action::CarCall {
+                landing: ride.to.clone(),
+            },
+        );
+        self.extend(order, self.config.timing.door_close_ms);
+    }
+
+    pub(super) fn drive_running(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let order = &ride.order;
+        let since = self.since(order);
+        if self.hold_if_silent(ride, elevator) {
+            return;
+        }
+        let Some(reading) = self.read(elevator, since).cloned() else {
+            self.ask_since(elevator, since);
+            if self.is_late(order) {
+                self.travel_is_over(ride, elevator, None);
+            }
+            return;
+        };
+        if any_door_not_shut(&reading)
+            && let Some(progress) = self.progress(order)
+        {
+            progress.door_opened = true;
+        }
+        if self.is_open(elevator, &ride.to, since) {
+            self.keep_open(elevator, &ride.to);
+            if self.hold_refused(elevator) {
+                let landing = ride.to.clone();
+                self.order(elevator, Aim::Open, Action::OpenDoor { landing });
+                let detail = format!("{elevator} refused to hold its door at {}", ride.to);
+                self.hold(order, ReasonCode::DoorFault, &detail);
+            } else if self.may_cross(elevator, &ride.to, since) {
+                let span_ms = self.config.timing.exit_ms;
+                let shift = Shift::to(RideState::TargetArrived, Instruction::Exit).within(span_ms);
+                self.shift(order, shift);
+                if let Some(progress) = self.progress(order) {
+                    progress.door_opened = true;
+                }
+            }
+            return;
+        }
+        self.stopped_elsewhere(ride, elevator, &reading);
+        if self.is_late(order) {
+            self.travel_is_over(ride, elevator, Some(&reading));
+        }
+    }
+
+    /// A stop for people on the way: when it is over, the car is sent on once.
+    fn stopped_elsewhere(&mut self, ride: &Ride, elevator: &ElevatorId, reading: &Reading) {
+        let stands =
+            reading.motion == Motion::Stopped && reading.floor.as_ref() != Some(&ride.to.floor);
+        if !stands {
+            return;
+        }
+        let Some(progress) = self.progress(&ride.order) else {
+            return;
+        };
+        if any_door_not_shut(reading) {
+            progress.stopped_elsewhere = true;
+        } else if progress.stopped_elsewhere {
+            progress.stopped_elsewhere = false;
+            let landing = ride.to.clone();
+            self.order(elevator, Aim::Call, Action::CarCall { landing });
+        }
+    }
+
+    /// The deadline of RUNNING passed: query; shut elsewhere it is sent on once; else HOLD.
+    fn travel_is_over(&mut self, ride: &Ride, elevator: &ElevatorId, reading: Option<&Reading>) {
+        let order = &ride.order;
+        let now_ms = self.now.mono_ms;
+        let accept_ms = self.config.timing.accept_ms;
+        let Some(progress) = self.progress(order) else {
+            return;
+        };
+        let asking_until = *progress
+            .asking_until_ms
+            .get_or_insert_with(|| now_ms.saturating_add(accept_ms));
+        let asked_since = asking_until.saturating_sub(accept_ms);
+        let second = progress.second_period;
+        let fresh = self.read(elevator, asked_since).is_some();
+        if !fresh && now_ms < asking_until {
+            self.ask_since(elevator, asked_since);
+            return;
+        }
+        let shut_elsewhere = fresh
+            && reading.is_some_and(|reading| {
+                reading.motion == Motion::Stopped
+                    && reading.is_shut()
+                    && reading.floor.as_ref() != Some(&ride.to.floor)
+            });
+        if shut_elsewhere && !second {
+            if let Some(progress) = self.progress(order) {
+                progress.second_period = true;
+                progress.asking_until_ms = None;
+            }
+            self.order(
+                elevator,
+                Aim::Call,
+                Action::CarCall {
+                    landing: ride.to.clone(),
+                },
+            );
+            self.extend(order, self.config.timing.travel_ms);
+        } else {
+            let detail = format!("{elevator} did not reach {} in time", ride.to);
+            self.hold(order, ReasonCode::TravelTimeout, &detail);
+        }
+    }
+
+    pub(super) fn drive_target(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let order = &ride.order;
+        let since = self.since(order);
+        if self.hold_if_silent(ride, elevator) || self.drive_recheck(ride, elevator) {
+            return;
+        }
+        if self.is_late(order) {
+            self.exit_is_over(ride);
+            return;
+        }
+        let Some(reading) = self.read(elevator, since).cloned() else {
+            self.ask_since(elevator, since);
+            self.doubt_exit(ride, elevator);
+            return;
+        };
+        let away = matches!(reading.motion, Motion::Up | Motion::Down)
+            || (reading.motion == Motion::Stopped
+                && reading.floor.as_ref() != Some(&ride.to.floor));
+        if away {
+            self.left_target(ride, elevator);
+            return;
+        }
+        if self.is_open(elevator, &ride.to, since) {
+            self.keep_open(elevator, &ride.to);
+            if self.hold_refused(elevator) {
+                let landing = ride.to.clone();
+                self.order(elevator, Aim::Open, Action::OpenDoor { landing });
+                let detail = format!("{elevator} refused to hold its door at {}", ride.to);
+                self.hold(order, ReasonCode::DoorFault, &detail);
+            } else if self.may_cross(elevator, &ride.to, since) {
+                self.instruct(order, Instruction::Exit);
+            }
+            return;
+        }
+        self.doubt_exit(ride, elevator);
+        let doubt = self.live.cars.get(elevator).and_then(|car| car.doubt_ms);
+        if doubt.is_some_and(|doubt| self.read(elevator, doubt).is_none()) {
+            self.ask_since(elevator, doubt.unwrap_or(0));
+        } else if !self.reopen(order, elevator) {
+            let detail = format!("the door of {elevator} does not stay open at {}", ride.to);
+            self.hold(order, ReasonCode::DoorFault, &detail);
+        }
+    }
+
+    /// The door is not known to be open: no threshold is crossed.
+    fn doubt_exit(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let doubted = self.live.cars.get(elevator).is_some_and(|car| {
+            car.doubt_ms
+                .is_some_and(|doubt| car.read_since(doubt).is_none())
+                || car
+                    .reading
+                    .as_ref()
+                    .is_some_and(|reading| !reading.is_open_at(&ride.to))
+        });
+        if doubted && ride.instruction == Instruction::Exit {
+            self.instruct(&ride.order, Instruction::Stay);
+        }
+    }
+
+    /// The car left the target with the robot: it is sent back once.
+    fn left_target(&mut self, ride: &Ride, elevator: &ElevatorId) {
+        let order = &ride.order;
+        let sent_back = self
+            .live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.sent_back);
+        if sent_back {
+            let detail = format!("{elevator} left {} twice", ride.to);
+            self.hold(order, ReasonCode::TravelTimeout, &detail);
+            return;
+        }
+        self.release_hold(elevator);
+        let span_ms = self.config.timing.travel_ms;
+        self.shift(
+            order,
+            Shift::to(RideState::Running, Instruction::Ride).within(span_ms),
+        );
+        if let Some(progress) = self.progress(order) {
+            progress.sent_back = true;
+        }
+        self.order(
+            elevator,
+            Aim::Call,
+            Action::CarCall {
+                landing: ride.to.clone(),
+            },
+        );
+    }
+
+    fn exit_is_over(&mut self, ride: &Ride) {
+        let order = &ride.order;
+        let span_ms = self.config.timing.exit_ms;
+        let Some(progress) = self.progress(order) else {
+            return;
+        };
+        if progress.tries.remind < REMINDERS {
+            progress.tries.remind += 1;
+            self.extend(order, span_ms);
+        } else {
+            let detail = format!("{} did not leave the car at {}", ride.robot, ride.to);
+            self.hold(order, ReasonCode::ExitTimeout, &detail);
+        }
+    }
+
+    fn hold_if_silent(&mut self, ride: &Ride, elevator: &ElevatorId) -> bool {
+        let silent = self.is_silent(elevator);
+        if silent {
+            let detail = format!("the controller of {elevator} is silent");
+            self.hold(&ride.order, ReasonCode::ControllerLost, &detail);
+        }
+        silent
+    }
+
+    /// The car stands level at the landing, whatever its door does.
+    pub(super) fn is_open_or_level(
+        &self,
+        elevator: &ElevatorId,
+        landing: &protocol::Landing,
+    ) -> bool {
+        self.read(elevator, 0).is_some_and(|reading| {
+            reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&landing.floor)
+        })
+    }
+}

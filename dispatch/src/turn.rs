@@ -1,0 +1,455 @@
+//! One step at work: what it may look at, and the only ways in which it changes anything.
+
+use protocol::hardware::{Door, Mode, Motion, Reading};
+use protocol::ops::Presence;
+use protocol::ride::{Instruction, Reason, RideState};
+use protocol::{ElevatorId, Landing, OrderId, Outgoing, ReasonCode, RobotId, Side, ZoneId, limits};
+
+use crate::config::{ElevatorConfig, SiteConfig};
+use crate::effect::{Effect, Effects};
+use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact};
+use crate::input::Now;
+use crate::live::{Live, Progress};
+use crate::state::{Ride, State};
+
+/// One step at work.
+pub(crate) struct Turn<'c> {
+    /// The site.
+    pub(crate) config: &'c SiteConfig,
+    /// What is known for sure; changed by [`Turn::record`] alone.
+    pub(crate) state: &'c mut State,
+    /// What is known while the process runs.
+    pub(crate) live: &'c mut Live,
+    /// The moment.
+    pub(crate) now: Now,
+    /// What the step yields.
+    pub(crate) out: &'c mut Effects,
+}
+
+/// What a presence signal says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occupancy {
+    /// READ, fresh, and empty.
+    Empty,
+    /// READ, fresh, and somebody is inside.
+    Full,
+    /// No signal at all.
+    NoSignal,
+    /// There is a signal, and no fresh READ of it.
+    NotRead,
+}
+
+/// What robots see next of a ride.
+pub(crate) struct Shift {
+    /// The state.
+    pub(crate) state: RideState,
+    /// What the robot shall do.
+    pub(crate) instruction: Instruction,
+    /// Why.
+    pub(crate) reason: Option<Reason>,
+    /// The deadline of the state, from here.
+    pub(crate) deadline_in_ms: Option<u64>,
+}
+
+impl Shift {
+    /// A state without reason or deadline.
+    pub(crate) fn to(state: RideState, instruction: Instruction) -> Self {
+        Self {
+            state,
+            instruction,
+            reason: None,
+            deadline_in_ms: None,
+        }
+    }
+
+    /// With a deadline.
+    pub(crate) fn within(mut self, deadline_in_ms: u64) -> Self {
+        self.deadline_in_ms = Some(deadline_in_ms);
+        self
+    }
+
+    /// With a reason.
+    pub(crate) fn because(mut self, code: ReasonCode, detail: impl Into<String>) -> Self {
+        self.reason = Some(reason(code, detail));
+        self
+    }
+}
+
+/// A reason, its detail cut to what the wire takes.
+pub(crate) fn reason(code: ReasonCode, detail: impl Into<String>) -> Reason {
+    Reason {
+        code,
+        detail: cut(detail.into()),
+    }
+}
+
+/// A text cut at a character to at most [`limits::DETAIL_BYTES_MAX`] bytes.
+pub(crate) fn cut(mut text: String) -> String {
+    let mut end = limits::DETAIL_BYTES_MAX.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}
+
+impl Turn<'_> {
+    /// Makes a fact: part of the state at once, and of the step's yield.
+    pub(crate) fn record(&mut self, fact: Fact) {
+        self.state.apply(&fact);
+        self.out.facts.push(fact);
+    }
+
+    /// Publishes.
+    pub(crate) fn say(&mut self, message: Outgoing) {
+        self.out.effects.push(Effect::Say(message));
+    }
+
+    /// The ride of an order.
+    pub(crate) fn ride(&self, order: &OrderId) -> Option<&Ride> {
+        self.state.rides.get(order)
+    }
+
+    /// The progress of a live ride.
+    pub(crate) fn progress(&mut self, order: &OrderId) -> Option<&mut Progress> {
+        self.live.rides.get_mut(order)
+    }
+
+    /// The configuration of an elevator.
+    pub(crate) fn elevator_config(&self, elevator: &ElevatorId) -> Option<&ElevatorConfig> {
+        self.config.elevators.get(elevator)
+    }
+
+    /// The ride goes to another state: a new sequence number, a new start of all that is counted
+    /// in a state, and word to the robot.
+    pub(crate) fn shift(&mut self, order: &OrderId, shift: Shift) {
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        let held_from = match (shift.state, ride.state) {
+            (RideState::Hold, RideState::Hold) => ride.held_from,
+            (RideState::Hold, before) => Some(before),
+            _ => None,
+        };
+        let now_ms = self.now.mono_ms;
+        if shift.state.is_terminal() {
+            self.live.rides.remove(order);
+            self.live.queued.remove(order);
+        } else if let Some(old) = self.live.rides.get_mut(order) {
+            let kept = std::mem::take(old);
+            *old = Progress {
+                since_ms: now_ms,
+                deadline_ms: shift.deadline_in_ms.map(|span| now_ms.saturating_add(span)),
+                heard_ms: kept.heard_ms,
+                born_ms: kept.born_ms,
+                at_door: kept.at_door,
+                at_door_ms: kept.at_door_ms,
+                excluded: kept.excluded,
+                permitted_ms: kept.permitted_ms,
+                sent_back: kept.sent_back,
+                shut_seen: kept.shut_seen && shift.state == RideState::Hold,
+                resumed: kept.resumed && shift.state != RideState::Queued,
+                shown: kept.shown,
+                granted_ms: kept.granted_ms,
+                ..Progress::default()
+            };
+        }
+        if shift.state == RideState::Queued {
+            self.live.queued.insert(order.clone());
+        } else {
+            self.live.queued.remove(order);
+        }
+        self.moved(
+            order,
+            shift.state,
+            held_from,
+            shift.instruction,
+            shift.reason,
+        );
+    }
+
+    /// The ride stays in its state with another instruction.
+    pub(crate) fn instruct(&mut self, order: &OrderId, instruction: Instruction) {
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        if ride.instruction != instruction {
+            let (state, held_from, reason) = (ride.state, ride.held_from, ride.reason.clone());
+            self.moved(order, state, held_from, instruction, reason);
+        }
+    }
+
+    /// The ride stays in its state with a deadline that lies `span_ms` from here.
+    pub(crate) fn extend(&mut self, order: &OrderId, span_ms: u64) {
+        let deadline = self.now.mono_ms.saturating_add(span_ms);
+        let Some(progress) = self.live.rides.get_mut(order) else {
+            return;
+        };
+        progress.deadline_ms = Some(deadline);
+        self.repeat(order);
+    }
+
+    /// The ride stays as it is, said again with a new sequence number.
+    pub(crate) fn repeat(&mut self, order: &OrderId) {
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        let (state, held_from) = (ride.state, ride.held_from);
+        let (instruction, reason) = (ride.instruction, ride.reason.clone());
+        self.moved(order, state, held_from, instruction, reason);
+    }
+
+    /// The reason of a ride changes in its state.
+    pub(crate) fn explain(&mut self, order: &OrderId, instruction: Instruction, why: Reason) {
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        let (state, held_from) = (ride.state, ride.held_from);
+        self.moved(order, state, held_from, instruction, Some(why));
+    }
+
+    fn moved(
+        &mut self,
+        order: &OrderId,
+        state: RideState,
+        held_from: Option<RideState>,
+        instruction: Instruction,
+        reason: Option<Reason>,
+    ) {
+        let Some(ride) = self.state.rides.get(order) else {
+            return;
+        };
+        let seq = ride.seq + 1;
+        if matches!(instruction, Instruction::Enter | Instruction::Exit)
+            && let Some(progress) = self.live.rides.get_mut(order)
+        {
+            progress.permitted_ms = self.now.mono_ms;
+        }
+        if let Some(elevator) = &ride.elevator {
+            self.live.touched.insert(elevator.clone());
+        }
+        self.record(Fact::Ride(RideFact::Moved {
+            order: order.clone(),
+            seq,
+            state,
+            held_from,
+            instruction,
+            reason,
+            at: self.now.wall,
+        }));
+        self.show(order);
+    }
+
+    /// The elevator has no owner any more. A claim or a hold of ours ends first.
+    pub(crate) fn free(&mut self, elevator: &ElevatorId) {
+        let claimed = self
+            .elevator_config(elevator)
+            .is_some_and(|config| config.claim);
+        self.record(Fact::Elevator(ElevatorFact::Freed {
+            elevator: elevator.clone(),
+        }));
+        if let Some(car) = self.live.cars.get_mut(elevator) {
+            let release = claimed && car.release_due;
+            car.efforts.clear();
+            car.hold_until_ms = 0;
+            car.hold_next_ms = 0;
+            car.kept = crate::live::Kept::default();
+            if release {
+                car.efforts.begin(
+                    crate::command::Aim::Release,
+                    protocol::hardware::Action::Release,
+                );
+            }
+            car.release_due = false;
+        }
+        self.live.touched.insert(elevator.clone());
+        self.live.dispatch_due = true;
+    }
+
+    /// The elevator stays with its owner until something is seen.
+    pub(crate) fn keep_back(&mut self, elevator: &ElevatorId, until: KeptUntil) {
+        self.record(Fact::Elevator(ElevatorFact::KeptBack {
+            elevator: elevator.clone(),
+            until,
+        }));
+        let span_ms = self.kept_span_ms(elevator);
+        let now_ms = self.now.mono_ms;
+        if let Some(car) = self.live.cars.get_mut(elevator) {
+            let came = car.kept.came;
+            car.kept = crate::live::Kept {
+                since_ms: now_ms,
+                deadline_ms: Some(now_ms.saturating_add(span_ms)),
+                closes: 0,
+                came,
+            };
+            car.hold_next_ms = u64::MAX;
+            car.efforts.drop_aim(crate::command::Aim::Hold);
+        }
+        self.live.touched.insert(elevator.clone());
+    }
+
+    /// An operator must look at the elevator.
+    pub(crate) fn block(&mut self, elevator: &ElevatorId, why: Reason, occupant: bool) {
+        let known = self
+            .state
+            .elevators
+            .get(elevator)
+            .and_then(|record| record.block.as_ref());
+        if known.is_some_and(|block| block.occupant || !occupant) {
+            return;
+        }
+        self.record(Fact::Elevator(ElevatorFact::Blocked {
+            elevator: elevator.clone(),
+            reason: why,
+            occupant,
+            at: self.now.wall,
+        }));
+        self.live.touched.insert(elevator.clone());
+    }
+
+    /// The mode that the elevator is in, as far as it is known (`ride.md` section 0).
+    pub(crate) fn mode(&self, elevator: &ElevatorId) -> Mode {
+        let Some(config) = self.config.elevators.get(elevator) else {
+            return Mode::Unknown;
+        };
+        if self.zone_burns(&config.zone) {
+            return Mode::Fire;
+        }
+        if self
+            .state
+            .elevators
+            .get(elevator)
+            .is_some_and(|record| record.maintenance)
+        {
+            return Mode::OutOfService;
+        }
+        if !config.mode_signal {
+            return match self.live.fire_clear.get(&config.zone) {
+                Some(true) => Mode::Normal,
+                Some(false) => Mode::Fire,
+                None => Mode::Unknown,
+            };
+        }
+        let Some(car) = self.live.cars.get(elevator) else {
+            return Mode::Unknown;
+        };
+        if let Some(mode) = car.mode_seen {
+            return mode;
+        }
+        car.reading
+            .as_ref()
+            .map_or(Mode::Unknown, |reading| reading.mode)
+    }
+
+    /// A fire is latched in the zone, or its input is not clear.
+    pub(crate) fn zone_burns(&self, zone: &ZoneId) -> bool {
+        self.state
+            .zones
+            .get(zone)
+            .is_some_and(|zone| zone.fire.is_some())
+            || self.live.fire_clear.get(zone) == Some(&false)
+    }
+
+    /// What was READ of an elevator since a moment.
+    pub(crate) fn read(&self, elevator: &ElevatorId, since_ms: u64) -> Option<&Reading> {
+        self.live.cars.get(elevator)?.read_since(since_ms)
+    }
+
+    /// What the presence signal says.
+    pub(crate) fn occupancy(&self, elevator: &ElevatorId) -> Occupancy {
+        let Some(config) = self.config.elevators.get(elevator) else {
+            return Occupancy::NotRead;
+        };
+        match config.presence {
+            Presence::None => return Occupancy::NoSignal,
+            Presence::Robot | Presence::Any => {}
+        }
+        let fresh_since = self
+            .now
+            .mono_ms
+            .saturating_sub(self.config.timing.reading_fresh_ms);
+        match self
+            .read(elevator, fresh_since)
+            .and_then(|reading| reading.occupied)
+        {
+            Some(true) => Occupancy::Full,
+            Some(false) => Occupancy::Empty,
+            None => Occupancy::NotRead,
+        }
+    }
+
+    /// The car was READ standing open at the landing, and nothing said since that it is not.
+    pub(crate) fn is_open(&self, elevator: &ElevatorId, landing: &Landing, since_ms: u64) -> bool {
+        let Some(car) = self.live.cars.get(elevator) else {
+            return false;
+        };
+        let since_ms = since_ms.max(car.doubt_ms.unwrap_or(0));
+        car.read_since(since_ms)
+            .is_some_and(|reading| reading.is_open_at(landing))
+    }
+
+    /// A permission may be given: OPEN was READ lately and the hold outlasts it.
+    pub(crate) fn may_cross(&self, elevator: &ElevatorId, landing: &Landing, since: u64) -> bool {
+        let timing = &self.config.timing;
+        let now_ms = self.now.mono_ms;
+        let since_ms = since.max(now_ms.saturating_sub(timing.reading_fresh_ms));
+        self.is_open(elevator, landing, since_ms)
+            && self.mode(elevator).serves_robots()
+            && !self.live.stopping
+            && self
+                .live
+                .cars
+                .get(elevator)
+                .is_some_and(|car| car.hold_lasts_ms(now_ms) >= timing.valid_ms)
+    }
+
+    /// The landing where a car was READ standing open, wherever that is.
+    pub(crate) fn open_landing(&self, elevator: &ElevatorId, since_ms: u64) -> Option<Landing> {
+        let car = self.live.cars.get(elevator)?;
+        let reading = car.read_since(since_ms.max(car.doubt_ms.unwrap_or(0)))?;
+        let floor = reading.floor.clone()?;
+        if reading.motion != Motion::Stopped {
+            return None;
+        }
+        let side = Side::ALL
+            .into_iter()
+            .find(|side| reading.door(*side) == Door::Open)?;
+        Some(Landing { floor, side })
+    }
+
+    /// The controller has been silent for `silent_s`.
+    pub(crate) fn is_silent(&self, elevator: &ElevatorId) -> bool {
+        self.live
+            .cars
+            .get(elevator)
+            .is_none_or(|car| car.quiet_ms(self.now.mono_ms) >= self.config.timing.silent_ms)
+    }
+
+    /// Whether the robot says that it is in a car.
+    pub(crate) fn says_in_car(&self, robot: &RobotId) -> bool {
+        self.live
+            .robots
+            .get(robot)
+            .is_some_and(|robot| robot.in_car)
+    }
+
+    /// How long a kept-back elevator may take to show what is waited for.
+    pub(crate) fn kept_span_ms(&self, elevator: &ElevatorId) -> u64 {
+        let timing = &self.config.timing;
+        let hold_ms = self
+            .elevator_config(elevator)
+            .map_or(0, |config| config.hold_max_ms);
+        let until = self
+            .state
+            .elevators
+            .get(elevator)
+            .and_then(|record| record.kept.as_ref());
+        match until {
+            Some(KeptUntil::CallCleared { .. }) => timing.hall_call_ms,
+            Some(KeptUntil::ShutOrEmpty) => timing.door_close_ms,
+            Some(KeptUntil::Shut | KeptUntil::ModeNormal) | None => {
+                hold_ms.saturating_add(timing.door_close_ms.saturating_mul(2))
+            }
+        }
+    }
+}
