@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use adapters::map::{RegisterMap, Table as PointTable};
 use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
@@ -130,6 +129,8 @@ impl fmt::Debug for Password {
 }
 
 /// How an elevator is driven.
+// There are few of them, and they are made once.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum DriverConfig {
     /// Its controller speaks MQTT.
@@ -141,7 +142,7 @@ pub enum DriverConfig {
         /// Its unit, 1 to 247.
         unit: u8,
         /// Its registers; fits the floors of the elevator.
-        map: Arc<RegisterMap>,
+        map: RegisterMap,
     },
 }
 

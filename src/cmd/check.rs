@@ -7,9 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::config::{Broker, Config, DriverConfig, Mistake};
-
-/// Exit code of a configuration that is refused (`wire.md` section 7).
-const REFUSED: u8 = 2;
+use crate::exit;
 
 /// What to check.
 #[derive(Debug, Clone, clap::Args)]
@@ -42,7 +40,7 @@ pub fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     Ok(if result.is_ok() {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(REFUSED)
+        ExitCode::from(exit::USAGE)
     })
 }
 

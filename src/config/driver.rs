@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use adapters::map::{MapError, MappedFloor, Needs, RegisterMap};
 use dispatch::{ElevatorConfig, ServedFloor};
@@ -38,7 +37,7 @@ const KINDS: &[(&str, Kind)] = &[
 #[derive(Default)]
 pub(super) struct Drivers {
     /// The maps read so far, so that the mistakes of each are told once; `None` for a bad one.
-    maps: BTreeMap<PathBuf, Option<Arc<RegisterMap>>>,
+    maps: BTreeMap<PathBuf, Option<RegisterMap>>,
     /// Address and unit of the elevators read so far.
     units: BTreeSet<(String, u8)>,
 }
@@ -99,7 +98,7 @@ impl Drivers {
         })
     }
 
-    fn read_map(&mut self, value: &Value<'_>) -> Option<Arc<RegisterMap>> {
+    fn read_map(&mut self, value: &Value<'_>) -> Option<RegisterMap> {
         let name = Path::new(value.text()?);
         if name.components().any(|part| part == Component::ParentDir) {
             return value.refuse("a path without \"..\"");
@@ -113,7 +112,7 @@ impl Drivers {
             Ok(text) => RegisterMap::parse(&text),
         };
         let map = match map {
-            Ok(map) => Some(Arc::new(map)),
+            Ok(map) => Some(map),
             Err(errors) => {
                 let file = path.display().to_string();
                 value
