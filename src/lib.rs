@@ -6,11 +6,13 @@
 //! * [`config`]: what the configuration file says. [`cmd`]: the commands of the program.
 //! * [`engine`]: the one thread that owns the core.
 //! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
+//! * [`bus`]: the bus tasks, which own the lines of elevators.
 //! * [`operator`]: what operators ask, over a socket in the data directory.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.
 
 pub mod broker;
+pub mod bus;
 pub mod clock;
 pub mod cmd;
 pub mod config;

@@ -10,5 +10,7 @@
 //! * [`modbus`]: Modbus TCP lines, over a register map.
 //! * [`mqtt`]: controllers that speak MQTT themselves, a pure translation without a client.
 
+mod backoff;
 pub mod driver;
 pub mod map;
+pub mod modbus;

@@ -31,6 +31,16 @@ pub(crate) enum Write {
     },
 }
 
+impl Write {
+    /// The point that it writes, the first one of several.
+    pub(crate) fn point(&self) -> (Table, u16) {
+        match self {
+            Self::Coil { address, .. } => (Table::Coil, *address),
+            Self::Registers { address, .. } => (Table::Holding, *address),
+        }
+    }
+}
+
 /// One step of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {

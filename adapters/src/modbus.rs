@@ -1,0 +1,192 @@
+//! Modbus TCP lines: elevators behind one connection, each with a register map.
+//!
+//! The line polls; `accepted` says that the unit confirmed the writes, never that anything moved
+//! (T-LIFT-42). One transaction is on the wire at a time, and between two block reads of a poll a
+//! command may go first. A unit that does not answer is left alone for a growing while, so that it
+//! cannot starve the others (T-LIFT-40); a line that cannot be opened takes all of them along.
+
+mod commands;
+mod config;
+mod line;
+mod polls;
+mod station;
+
+use std::time::Duration;
+
+use protocol::hardware::{Command, Outcome};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use self::line::Line;
+use self::station::{Pace, Press, Station, Sweep, ZoneStation};
+use crate::backoff::{Backoff, Bounds};
+use crate::driver::{BoxFuture, Clock, Driver, DriverReport};
+use crate::map::MapError;
+
+pub use self::config::{LineConfig, LineTiming, Unit, ZoneInput};
+
+/// How often a zone's fire input is read, in milliseconds.
+const ZONE_POLL_MS: u64 = 250;
+/// How long `finish` may take, in milliseconds: within the 15 s of a SIGTERM.
+const FINISH_MS: u64 = 2_000;
+/// How long a line without anything on it waits for nothing, in seconds.
+const IDLE_S: u64 = 60;
+
+/// A Modbus TCP line.
+pub struct ModbusTcp {
+    line: Line,
+    clock: Clock,
+    stations: Vec<Station>,
+    zones: Vec<ZoneStation>,
+    /// The reading under way.
+    sweep: Option<Sweep>,
+    /// Pressed buttons that are still to be let go.
+    presses: Vec<Press>,
+    /// What was said of the line last.
+    bus: Option<bool>,
+}
+
+/// What is due next.
+enum Due {
+    Block,
+    LetGo(usize),
+    Nothing,
+    Open,
+    Station(usize),
+    Zone(usize),
+}
+
+impl ModbusTcp {
+    /// A line, still closed. `clock` is the gateway's, for `asked_ms`.
+    ///
+    /// # Errors
+    /// The floors of a unit that its map does not fit; `hallcall check` finds the same.
+    pub fn new(config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
+        let LineConfig {
+            address,
+            units,
+            zones,
+            timing,
+            seed,
+        } = config;
+        let bounds = Bounds {
+            min_ms: timing.backoff_min_ms,
+            max_ms: timing.backoff_max_ms,
+        };
+        let mut last_seed = seed;
+        let mut backoff = || {
+            last_seed = last_seed.wrapping_add(1);
+            Backoff::new(bounds, last_seed)
+        };
+        let mut stations = Vec::with_capacity(units.len());
+        for Unit {
+            elevator,
+            unit,
+            map,
+            floors,
+        } in units
+        {
+            map.check_floors(&floors)?;
+            stations.push(Station {
+                elevator,
+                unit,
+                floors: map.floor_table(&floors),
+                blocks: map.blocks(),
+                pace: Pace::new(Duration::from_millis(map.poll_ms()), backoff()),
+                map,
+                link: None,
+            });
+        }
+        let zone_poll = Duration::from_millis(ZONE_POLL_MS);
+        let zones = zones
+            .into_iter()
+            .map(|input| ZoneStation {
+                input,
+                pace: Pace::new(zone_poll, backoff()),
+            })
+            .collect();
+        let line = Line::new(address, timing, seed);
+        Ok(Self {
+            line,
+            clock,
+            stations,
+            zones,
+            sweep: None,
+            presses: Vec::new(),
+            bus: None,
+        })
+    }
+
+    /// What is due next, and when: what has waited longest. A reading under way counts from its
+    /// beginning, so that nothing that becomes due later cuts it short.
+    fn next(&self) -> (Instant, Due) {
+        if !self.line.is_open() {
+            return (self.line.retry_at(), Due::Open);
+        }
+        let presses = self.presses.iter().enumerate();
+        let presses = presses.map(|(at, press)| (press.until, Due::LetGo(at)));
+        let zones = self.zones.iter().enumerate();
+        let zones = zones.map(|(at, zone)| (zone.pace.due(), Due::Zone(at)));
+        let sweep = self.sweep.iter().map(|sweep| (sweep.began, Due::Block));
+        let stations = self.stations.iter().enumerate();
+        let stations = stations
+            .filter(|_| self.sweep.is_none())
+            .map(|(at, station)| (station.pace.due(), Due::Station(at)));
+        let nothing = || (Instant::now() + Duration::from_secs(IDLE_S), Due::Nothing);
+        let all = presses.chain(zones).chain(sweep).chain(stations);
+        all.min_by_key(|(when, _)| *when).unwrap_or_else(nothing)
+    }
+
+    async fn run_next(&mut self, reports: &mut Vec<DriverReport>) {
+        let (when, due) = self.next();
+        if when > Instant::now() {
+            return;
+        }
+        // A failure is reported, and its wait noted, where it happens.
+        let _ = match due {
+            Due::Block => self.read_block(reports).await,
+            Due::LetGo(at) => self.let_go(at, reports).await,
+            Due::Nothing => Ok(()),
+            Due::Open => self.open(reports).await,
+            Due::Station(at) => {
+                self.begin_sweep(at);
+                self.read_block(reports).await
+            }
+            Due::Zone(at) => self.read_zone(at, reports).await,
+        };
+    }
+
+    async fn let_all_go(&mut self) {
+        let mut reports = Vec::new();
+        while !self.presses.is_empty() && self.let_go(0, &mut reports).await.is_ok() {}
+    }
+}
+
+impl Driver for ModbusTcp {
+    fn execute<'a>(
+        &'a mut self,
+        command: &'a Command,
+        reports: &'a mut Vec<DriverReport>,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(self.execute_command(command, reports))
+    }
+
+    fn ready(&mut self) -> BoxFuture<'_, ()> {
+        let (when, _) = self.next();
+        Box::pin(sleep_until(when))
+    }
+
+    fn read<'a>(&'a mut self, reports: &'a mut Vec<DriverReport>) -> BoxFuture<'a, ()> {
+        Box::pin(self.run_next(reports))
+    }
+
+    fn finish(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // A unit that does not let go within this time cannot be helped from here.
+            let _ = timeout(Duration::from_millis(FINISH_MS), self.let_all_go()).await;
+            self.line.close();
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

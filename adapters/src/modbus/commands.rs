@@ -1,0 +1,176 @@
+//! Commands: the writes of each, and the presses that they leave behind.
+
+use std::time::Duration;
+
+use protocol::hardware::{Action, Command, Outcome};
+use tokio::time::Instant;
+
+use super::ModbusTcp;
+use super::line::Trouble;
+use super::station::{Press, Station};
+use crate::driver::DriverReport;
+use crate::map::Step;
+
+/// Presses that wait for their end at the same time on one line.
+const PRESSES_MAX: usize = 64;
+
+impl ModbusTcp {
+    /// See [`crate::driver::Driver::execute`].
+    pub(super) async fn execute_command(
+        &mut self,
+        command: &Command,
+        reports: &mut Vec<DriverReport>,
+    ) -> Outcome {
+        let id = &command.elevator_id;
+        let Some(at) = self
+            .stations
+            .iter()
+            .position(|station| &station.elevator == id)
+        else {
+            let detail = format!(
+                "elevator {id} is not on the line to {}",
+                self.line.address()
+            );
+            return Outcome::Failed { detail };
+        };
+        let station = &self.stations[at];
+        let steps = match station.map.steps(command, &station.floors) {
+            Ok(steps) => steps,
+            Err(detail) => return Outcome::Failed { detail },
+        };
+        let is_query = command.action == Action::Query;
+        let result = match self.reach(at, is_query, reports).await {
+            Err(trouble) => Err(trouble),
+            Ok(()) if is_query => self.read_whole(at, reports).await,
+            Ok(()) => self.write_steps(at, steps, reports).await,
+        };
+        match result {
+            Ok(()) if is_query => Outcome::Done,
+            Ok(()) => Outcome::Accepted,
+            Err(trouble @ Trouble::Exception(_)) => Outcome::Failed {
+                detail: trouble.to_string(),
+            },
+            Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => Outcome::Unknown {
+                detail: trouble.to_string(),
+            },
+        }
+    }
+
+    /// Ends a press. It stays in the list until the unit confirmed that or refused it; while the
+    /// unit rests, so does the press.
+    pub(super) async fn let_go(
+        &mut self,
+        at: usize,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        let Press { station, off, .. } = &self.presses[at];
+        let (station, off) = (*station, off.clone());
+        let result = self.write(station, &off, reports).await;
+        match &result {
+            Ok(()) => {
+                self.presses.remove(at);
+            }
+            Err(trouble @ Trouble::Exception(_)) => {
+                let elevator = &self.stations[station].elevator;
+                tracing::warn!(%elevator, "a pressed button cannot be let go: {trouble}");
+                self.presses.remove(at);
+            }
+            Err(Trouble::NotOpen(_) | Trouble::Lost(_)) => {
+                self.presses[at].until = self.stations[station].pace.due();
+            }
+        }
+        result
+    }
+
+    /// Opens the line where that is due. A unit that rests is not asked by a `query` either:
+    /// queries that wait for its time-out would starve the other units.
+    async fn reach(
+        &mut self,
+        at: usize,
+        is_query: bool,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        let Station { unit, pace, .. } = &self.stations[at];
+        if let Some(rest) = pace.resting().filter(|_| is_query) {
+            let detail = format!(
+                "unit {unit} could not be read; next attempt in {} ms",
+                rest.as_millis()
+            );
+            return Err(Trouble::NotOpen(detail));
+        }
+        if self.line.is_open() {
+            return Ok(());
+        }
+        let rest = self
+            .line
+            .retry_at()
+            .saturating_duration_since(Instant::now());
+        if !rest.is_zero() {
+            let (address, rest_ms) = (self.line.address(), rest.as_millis());
+            let detail = format!("the line to {address} is down; next attempt in {rest_ms} ms");
+            return Err(Trouble::NotOpen(detail));
+        }
+        self.open(reports).await
+    }
+
+    async fn read_whole(
+        &mut self,
+        at: usize,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        self.stop_sweep();
+        self.begin_sweep(at);
+        while self.sweep.is_some() {
+            self.read_block(reports).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_steps(
+        &mut self,
+        at: usize,
+        steps: Vec<Step>,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        // A reading that began before the command would mix what was with what is.
+        if self.sweep.as_ref().is_some_and(|sweep| sweep.station == at) {
+            self.stop_sweep();
+        }
+        for step in steps {
+            self.write_step(at, step, reports).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_step(
+        &mut self,
+        station: usize,
+        step: Step,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        let point = step.write.point();
+        let is_same = |press: &Press| press.station == station && press.off.point() == point;
+        if let Some(at) = self.presses.iter().position(is_same) {
+            self.let_go(at, reports).await?;
+        } else if step.off.is_some() && self.presses.len() >= PRESSES_MAX {
+            self.let_go(0, reports).await?;
+        }
+        let Some((pulse_ms, off)) = step.off else {
+            return self.write(station, &step.write, reports).await;
+        };
+        // Noted first: where the reply is lost, the button may be pressed all the same.
+        let pulse = Duration::from_millis(pulse_ms);
+        self.presses.push(Press {
+            until: Instant::now() + pulse,
+            station,
+            off,
+        });
+        let result = self.write(station, &step.write, reports).await;
+        if let Err(Trouble::Exception(_) | Trouble::NotOpen(_)) = result {
+            self.presses.pop();
+        } else if let Some(press) = self.presses.last_mut() {
+            press.until = Instant::now() + pulse;
+        }
+        result
+    }
+}

@@ -1,0 +1,74 @@
+//! What a Modbus TCP line is made of.
+
+use protocol::{ElevatorId, ZoneId};
+
+use crate::map::{MappedFloor, RegisterMap, Table};
+
+/// The waits of a line, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineTiming {
+    /// To open the connection.
+    pub connect_ms: u64,
+    /// For the reply to a request.
+    pub request_ms: u64,
+    /// After the first failure in a row.
+    pub backoff_min_ms: u64,
+    /// After many.
+    pub backoff_max_ms: u64,
+}
+
+impl Default for LineTiming {
+    /// A write with its fence and command number, and the connection opened before it, stay below
+    /// the 2 s of `accept_s` (`wire.md` section 7); backoff of 0.2 to 10 s as for the broker.
+    fn default() -> Self {
+        Self {
+            connect_ms: 900,
+            request_ms: 500,
+            backoff_min_ms: 200,
+            backoff_max_ms: 10_000,
+        }
+    }
+}
+
+/// An elevator on a line.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// The elevator.
+    pub elevator: ElevatorId,
+    /// Its Modbus unit.
+    pub unit: u8,
+    /// Its register map.
+    pub map: RegisterMap,
+    /// Its floors, from the lowest.
+    pub floors: Vec<MappedFloor>,
+}
+
+/// The fire input of a zone (`wire.md` section 7, `[[zones]]`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneInput {
+    /// The zone.
+    pub zone: ZoneId,
+    /// The Modbus unit that it is wired to.
+    pub unit: u8,
+    /// Its table.
+    pub point: Table,
+    /// Its address, from 0.
+    pub address: u16,
+    /// What it reads while there is no fire; bits are 0 or 1.
+    pub clear: u16,
+}
+
+/// What a line is made of.
+#[derive(Debug, Clone)]
+pub struct LineConfig {
+    /// `host:port`.
+    pub address: String,
+    /// The elevators.
+    pub units: Vec<Unit>,
+    /// The fire inputs.
+    pub zones: Vec<ZoneInput>,
+    /// The waits.
+    pub timing: LineTiming,
+    /// Of the jitter.
+    pub seed: u64,
+}

@@ -1,0 +1,174 @@
+//! Transactions, whole readings of elevators, fire inputs, and what their failure means.
+
+use protocol::hardware::Report;
+
+use super::ModbusTcp;
+use super::line::Trouble;
+use super::station::{Station, Sweep};
+use crate::driver::DriverReport;
+use crate::map::Write;
+
+impl ModbusTcp {
+    /// One attempt to open the line. It is said to be up when a reply proved it.
+    pub(super) async fn open(&mut self, reports: &mut Vec<DriverReport>) -> Result<(), Trouble> {
+        let result = self.line.open().await;
+        if let Err(trouble) = &result {
+            self.fail_line(trouble, reports);
+        }
+        result
+    }
+
+    /// Writes to the unit of a station.
+    pub(super) async fn write(
+        &mut self,
+        station: usize,
+        write: &Write,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        let result = self.line.write(self.stations[station].unit, write).await;
+        self.judge(&result, reports);
+        match &result {
+            // An exception is an answer: it says something of the point, nothing of the unit.
+            Ok(()) | Err(Trouble::Exception(_) | Trouble::NotOpen(_)) => {}
+            Err(trouble @ Trouble::Lost(_)) => self.fail_station(station, trouble, reports),
+        }
+        result
+    }
+
+    /// Begins a whole reading.
+    pub(super) fn begin_sweep(&mut self, at: usize) {
+        self.stations[at].pace.start();
+        self.sweep = Some(Sweep::new(at, (self.clock)()));
+    }
+
+    /// Gives the reading under way up; it begins anew at once.
+    pub(super) fn stop_sweep(&mut self) {
+        if let Some(sweep) = self.sweep.take() {
+            self.stations[sweep.station].pace.hurry();
+        }
+    }
+
+    /// Reads the next block of the reading under way; after the last one, reports the reading.
+    pub(super) async fn read_block(
+        &mut self,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        let Some(mut sweep) = self.sweep.take() else {
+            return Ok(());
+        };
+        let at = sweep.station;
+        let station = &self.stations[at];
+        let Some(block) = station.blocks.get(sweep.block).copied() else {
+            return Ok(());
+        };
+        let result = self.line.read(station.unit, block).await;
+        self.judge(&result, reports);
+        match result {
+            Err(trouble) => {
+                self.fail_station(at, &trouble, reports);
+                return Err(trouble);
+            }
+            Ok(points) => sweep.add(block, points),
+        }
+        let station = &mut self.stations[at];
+        if sweep.block < station.blocks.len() {
+            self.sweep = Some(sweep);
+            return Ok(());
+        }
+        station.pace.succeed();
+        let reading = station.map.reading(&sweep.image, &station.floors);
+        say_link(station, true, reports);
+        reports.push(DriverReport::Elevator {
+            elevator: station.elevator.clone(),
+            report: Report::Reading {
+                reading,
+                asked_ms: Some(sweep.asked_ms),
+            },
+        });
+        Ok(())
+    }
+
+    /// Reads a fire input. What cannot be read is not clear (`wire.md` section 7).
+    pub(super) async fn read_zone(
+        &mut self,
+        at: usize,
+        reports: &mut Vec<DriverReport>,
+    ) -> Result<(), Trouble> {
+        let zone = &mut self.zones[at];
+        zone.pace.start();
+        let result = self.line.read(zone.input.unit, zone.block()).await;
+        let clear = match &result {
+            Ok(points) => {
+                zone.pace.succeed();
+                points.first() == Some(&zone.input.clear)
+            }
+            Err(trouble) => {
+                tracing::warn!(zone = %zone.input.zone, "fire input cannot be read: {trouble}");
+                zone.pace.fail();
+                false
+            }
+        };
+        reports.push(DriverReport::ZoneFire {
+            zone: zone.input.zone.clone(),
+            clear,
+        });
+        self.judge(&result, reports);
+        result.map(|_| ())
+    }
+
+    /// What a transaction says of the line. Any answer proves it. Where it was closed, no reading
+    /// goes on; where it was closed without ever having carried an answer, it is down.
+    fn judge<T>(&mut self, result: &Result<T, Trouble>, reports: &mut Vec<DriverReport>) {
+        match result {
+            Ok(_) | Err(Trouble::Exception(_)) => self.say_bus(true, reports),
+            Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
+                self.stop_sweep();
+                if self.line.is_failing() {
+                    self.fail_line(trouble, reports);
+                }
+            }
+        }
+    }
+
+    fn fail_station(&mut self, at: usize, trouble: &Trouble, reports: &mut Vec<DriverReport>) {
+        let station = &mut self.stations[at];
+        station.pace.fail();
+        if station.link != Some(false) {
+            tracing::warn!(elevator = %station.elevator, "does not answer: {trouble}");
+        }
+        say_link(station, false, reports);
+    }
+
+    /// The line is down, and so is all that is on it.
+    fn fail_line(&mut self, trouble: &Trouble, reports: &mut Vec<DriverReport>) {
+        if self.bus != Some(false) {
+            tracing::warn!(line = self.line.address(), "is down: {trouble}");
+        }
+        self.say_bus(false, reports);
+        for station in &mut self.stations {
+            say_link(station, false, reports);
+        }
+        for zone in &self.zones {
+            let zone = zone.input.zone.clone();
+            reports.push(DriverReport::ZoneFire { zone, clear: false });
+        }
+    }
+
+    fn say_bus(&mut self, up: bool, reports: &mut Vec<DriverReport>) {
+        if self.bus != Some(up) {
+            self.bus = Some(up);
+            reports.push(DriverReport::Bus { up });
+        }
+    }
+}
+
+fn say_link(station: &mut Station, up: bool, reports: &mut Vec<DriverReport>) {
+    if station.link != Some(up) {
+        station.link = Some(up);
+        let elevator = station.elevator.clone();
+        reports.push(DriverReport::Elevator {
+            elevator,
+            report: Report::Link { up },
+        });
+    }
+}

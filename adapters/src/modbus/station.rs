@@ -1,0 +1,145 @@
+//! What is polled over a line: elevators and zone fire inputs, each at its own pace.
+
+use std::time::Duration;
+
+use protocol::ElevatorId;
+use tokio::time::Instant;
+
+use super::ZoneInput;
+use crate::backoff::Backoff;
+use crate::map::{Block, FloorTable, Image, RegisterMap, Write};
+
+/// When something is read next.
+#[derive(Debug)]
+pub(super) struct Pace {
+    due: Instant,
+    poll: Duration,
+    backoff: Backoff,
+}
+
+impl Pace {
+    /// Due at once, and then every `poll`.
+    pub(super) fn new(poll: Duration, backoff: Backoff) -> Self {
+        Self {
+            due: Instant::now(),
+            poll,
+            backoff,
+        }
+    }
+
+    /// When the next reading is due.
+    pub(super) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// A reading starts.
+    pub(super) fn start(&mut self) {
+        self.due = Instant::now() + self.poll;
+    }
+
+    /// It is due at once.
+    pub(super) fn hurry(&mut self) {
+        self.due = Instant::now();
+    }
+
+    /// It answered.
+    pub(super) fn succeed(&mut self) {
+        self.backoff.reset();
+    }
+
+    /// It did not: others go first for a while.
+    pub(super) fn fail(&mut self) {
+        self.due = Instant::now() + self.backoff.fail();
+    }
+
+    /// How long it is still left alone because it did not answer; `None` where it is not.
+    pub(super) fn resting(&self) -> Option<Duration> {
+        let rest = self.due.saturating_duration_since(Instant::now());
+        (self.backoff.is_failing() && !rest.is_zero()).then_some(rest)
+    }
+}
+
+/// An elevator on the line.
+#[derive(Debug)]
+pub(super) struct Station {
+    /// The elevator.
+    pub(super) elevator: ElevatorId,
+    /// Its unit.
+    pub(super) unit: u8,
+    /// Where its points lie.
+    pub(super) map: RegisterMap,
+    /// Its floor numbers.
+    pub(super) floors: FloorTable,
+    /// The reads of one whole reading.
+    pub(super) blocks: Vec<Block>,
+    /// When it is read.
+    pub(super) pace: Pace,
+    /// What was said of its link last.
+    pub(super) link: Option<bool>,
+}
+
+/// A zone's fire input on the line.
+#[derive(Debug)]
+pub(super) struct ZoneStation {
+    /// Where it is.
+    pub(super) input: ZoneInput,
+    /// When it is read.
+    pub(super) pace: Pace,
+}
+
+impl ZoneStation {
+    /// The read of it.
+    pub(super) fn block(&self) -> Block {
+        Block {
+            table: self.input.point,
+            address: self.input.address,
+            count: 1,
+        }
+    }
+}
+
+/// One whole reading of an elevator, while its blocks come in.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    /// Which station.
+    pub(super) station: usize,
+    /// When it began.
+    pub(super) began: Instant,
+    /// The same on the gateway's clock.
+    pub(super) asked_ms: u64,
+    /// Which block is next.
+    pub(super) block: usize,
+    /// What came so far.
+    pub(super) image: Image,
+}
+
+impl Sweep {
+    /// A reading that begins at `asked_ms`.
+    pub(super) fn new(station: usize, asked_ms: u64) -> Self {
+        Self {
+            station,
+            began: Instant::now(),
+            asked_ms,
+            block: 0,
+            image: Image::new(),
+        }
+    }
+
+    /// Takes in what a block read.
+    pub(super) fn add(&mut self, block: Block, points: Vec<u16>) {
+        let addresses = (block.address..=u16::MAX).map(|address| (block.table, address));
+        self.image.extend(addresses.zip(points));
+        self.block += 1;
+    }
+}
+
+/// A pressed button.
+#[derive(Debug)]
+pub(super) struct Press {
+    /// When it is let go.
+    pub(super) until: Instant,
+    /// Whose it is.
+    pub(super) station: usize,
+    /// The write that lets it go.
+    pub(super) off: Write,
+}
