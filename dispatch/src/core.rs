@@ -1,35 +1,26 @@
 //! The core: one input in, facts and effects out, nothing else.
 
 use protocol::message::RobotTopic;
-use protocol::ride::{Instruction, ReplyResult, RideState};
+use protocol::ride::ReplyResult;
 use protocol::robot::RobotConnection;
-use protocol::{Code, ElevatorId, OrderId, ReasonCode, Refusal, RobotId, RobotMessage, limits};
+use protocol::{Code, ElevatorId, OrderId, Refusal, RobotId, RobotMessage, limits};
 
 use crate::config::SiteConfig;
 use crate::effect::Effects;
-use crate::fact::{Fact, RideFact};
 use crate::input::{Input, Now};
-use crate::live::{Live, Robot};
+use crate::live::Live;
 use crate::render::{Asked, bare_reply};
-use crate::ride::Afterwards;
 use crate::state::State;
 use crate::timer::TimerKey;
-use crate::turn::{Shift, Turn, cut};
+use crate::turn::{Turn, cut};
 
 /// A message that cannot be read or comes too fast is answered at most once in this time per
 /// topic (`wire.md` section 1).
 const REFUSAL_PAUSE_MS: u64 = 1_000;
-/// What a robot is told about an ended ride is kept so long (`wire.md` section 4).
-const ARCHIVE_MS: u64 = 3_600_000;
-/// Orders forgotten and rides archived in one sweep at most: bounded work per step.
-const SWEEP_MAX: usize = 20_000;
 /// Timers that fire in one step at most; what is left fires in the next.
 const TIMERS_MAX: usize = 10_000;
 /// The wall clock jumped when it and the monotonic one differ by more than this between steps.
 const CLOCK_JUMP_MS: u64 = 5_000;
-/// A robot without a live ride is forgotten after so long without a word.
-const ROBOT_FORGOTTEN_MS: u64 = 600_000;
-
 /// The one writer of who gets what.
 #[derive(Debug)]
 pub struct Core {
@@ -342,117 +333,6 @@ impl Turn<'_> {
             (true, None) | (false, Some(_)) => {}
         }
         self.tend_alarms();
-    }
-
-    /// Lease, expiry and promotion of a ride.
-    fn tend_ride(&mut self, order: &OrderId) {
-        if self.live.frozen_since_ms.is_some() {
-            return;
-        }
-        let Some(ride) = self.state.rides.get(order) else {
-            return;
-        };
-        let Some(progress) = self.live.rides.get(order) else {
-            return;
-        };
-        let now_ms = self.now.mono_ms;
-        let lease_ends = progress
-            .heard_ms
-            .saturating_add(self.config.timing.lease_ms);
-        let waits = match ride.state {
-            RideState::Queued | RideState::Granted | RideState::WaitingHallCall => true,
-            RideState::ElevatorArrived => !ride.inside,
-            RideState::RobotEntered
-            | RideState::Running
-            | RideState::TargetArrived
-            | RideState::RobotExited
-            | RideState::Hold
-            | RideState::Cancelled
-            | RideState::Expired
-            | RideState::Failed => false,
-        };
-        let queued = ride.state == RideState::Queued;
-        if waits && now_ms >= lease_ends {
-            self.lose_robot(order);
-            return;
-        }
-        let expires_at = ride.expires_at.filter(|_| queued);
-        if expires_at.is_some_and(|at| at <= self.now.wall) {
-            let shift = Shift::to(RideState::Expired, Instruction::Clear)
-                .because(ReasonCode::RequestExpired, "still queued at expires_at");
-            self.leave(order, shift, Afterwards::Free);
-            return;
-        }
-        let expiry = expires_at.map(|at| now_ms.saturating_add(at.since(self.now.wall)));
-        let promotion = u64::try_from(progress.born_ms)
-            .ok()
-            .map(|born| born.saturating_add(self.config.timing.promote_ms))
-            .filter(|at| queued && *at > now_ms);
-        let next = [Some(lease_ends), expiry, promotion].into_iter().flatten();
-        let next = next.filter(|at| *at > now_ms).min();
-        let next = next.unwrap_or_else(|| now_ms.saturating_add(self.config.timing.sweep_ms));
-        self.live
-            .timers
-            .set(TimerKey::Ride(order.clone()), Some(next));
-    }
-
-    fn lose_robot(&mut self, order: &OrderId) {
-        let Some(ride) = self.state.rides.get(order).cloned() else {
-            return;
-        };
-        let afterwards = match (ride.state, &ride.elevator) {
-            (RideState::WaitingHallCall, Some(elevator)) => {
-                Afterwards::Keep(self.until_cleared(elevator, &ride))
-            }
-            (RideState::ElevatorArrived, Some(_)) => Afterwards::Keep(crate::fact::KeptUntil::Shut),
-            _ => Afterwards::Free,
-        };
-        let detail = format!("{} was not heard for its lease while it waited", ride.robot);
-        self.fail(order, ReasonCode::RobotLost, &detail, afterwards);
-    }
-
-    /// Every `sweep_s`: look at every elevator, tell waiters, drop what is past its time.
-    fn sweep(&mut self) {
-        let now_ms = self.now.mono_ms;
-        let next = now_ms.saturating_add(self.config.timing.sweep_ms);
-        self.live.timers.set(TimerKey::Sweep, Some(next));
-        self.live
-            .touched
-            .extend(self.config.elevators.keys().cloned());
-        self.live.dispatch_due = true;
-        self.dispatch();
-        self.tell_waiters();
-        self.archive_old();
-        let robots = &self.state.robots;
-        self.live.robots.retain(|id, robot: &mut Robot| {
-            robots.contains_key(id) || now_ms < robot.heard_ms.saturating_add(ROBOT_FORGOTTEN_MS)
-        });
-    }
-
-    fn archive_old(&mut self) {
-        let old = |at: protocol::Timestamp, now: protocol::Timestamp, span_ms: u64| {
-            now.since(at) >= span_ms
-        };
-        let wall = self.now.wall;
-        let archived: Vec<OrderId> = self
-            .state
-            .rides
-            .values()
-            .filter(|ride| ride.ended_at.is_some_and(|at| old(at, wall, ARCHIVE_MS)))
-            .take(SWEEP_MAX)
-            .map(|ride| ride.order.clone())
-            .collect();
-        for order in archived {
-            self.record(Fact::Ride(RideFact::Archived { order }));
-        }
-        let retention_ms = self.config.limits.dedup_retention_s.saturating_mul(1000);
-        let limit = protocol::Timestamp(wall.0.saturating_sub(retention_ms));
-        for _ in 0..SWEEP_MAX {
-            let Some(order) = self.state.ledger.oldest_ended(limit).cloned() else {
-                break;
-            };
-            self.record(Fact::Ride(RideFact::Forgotten { order }));
-        }
     }
 
     fn watch_clock(&mut self) {

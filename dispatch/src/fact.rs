@@ -218,3 +218,20 @@ pub enum SiteFact {
         at: Timestamp,
     },
 }
+
+impl ElevatorFact {
+    /// The elevator that the fact is about.
+    #[must_use]
+    pub fn elevator(&self) -> &ElevatorId {
+        match self {
+            Self::Granted { elevator, .. }
+            | Self::KeptBack { elevator, .. }
+            | Self::Freed { elevator }
+            | Self::Blocked { elevator, .. }
+            | Self::Unblocked { elevator }
+            | Self::Maintenance { elevator, .. }
+            | Self::FenceRaised { elevator, .. }
+            | Self::MustBeRead { elevator, .. } => elevator,
+        }
+    }
+}

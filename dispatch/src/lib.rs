@@ -8,6 +8,12 @@
 //! # Layout
 //!
 //! * [`config`]: what a site is. [`input`], [`fact`], [`effect`]: what goes in and comes out.
+//! * [`state`] is the fold of facts, [`ledger`] what orders are remembered by, `keep` both as
+//!   bytes; `live` is what is known only while the process runs.
+//! * `core` takes one input; `turn` is a step at work: `request` admits, `queue` and `assign` give
+//!   elevators, `ride` is the table of `ride.md`, `command` and `effort` talk to elevators,
+//!   `observe` and `sight` say what may be believed, `sweep` is what time does, `operator` and
+//!   `site` what people do, `render`, `elevator_view` and `watch` what others are told.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
 mod alarm;
@@ -17,8 +23,11 @@ pub mod config;
 mod core;
 pub mod edge;
 pub mod effect;
+mod effort;
+mod elevator_view;
 pub mod fact;
 pub mod input;
+mod keep;
 pub mod ledger;
 mod live;
 mod observe;
@@ -27,9 +36,13 @@ mod queue;
 mod render;
 mod request;
 mod ride;
+mod sight;
+mod site;
 pub mod state;
+mod sweep;
 mod timer;
 mod turn;
+mod watch;
 
 pub use config::{
     ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
@@ -38,5 +51,5 @@ pub use core::Core;
 pub use effect::{Effect, Effects, OperatorAnswer};
 pub use fact::{ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 pub use input::{Input, Now, OperatorAction, OperatorRequest, ResolveOutcome};
-pub use ledger::LoadError;
+pub use keep::{LoadError, ledger_changes};
 pub use state::State;

@@ -3,16 +3,16 @@
 //! Nothing here is kept. After a start all of it is empty, which is why the first thing done to
 //! an elevator is a read.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::hardware::{Mode, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
-use protocol::{ElevatorId, Fence, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
 
 use crate::alarm::Alarms;
-use crate::command::{Efforts, QueryState};
+use crate::effort::{Efforts, QueryState};
 use crate::input::Now;
 use crate::timer::Timers;
 
@@ -242,15 +242,9 @@ impl Car {
     pub(crate) fn quiet_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.read_ms.unwrap_or(self.link_ms).max(self.link_ms))
     }
-}
 
-/// Commands that wait at most: more than one ride can want at a time.
-pub(crate) const COMMANDS_MAX: usize = 16;
-
-/// A bounded queue of what waits to be sent.
-pub(crate) type Waiting<T> = VecDeque<T>;
-
-/// The fence that a command without an owner carries.
-pub(crate) fn fence_of(owner: Option<Fence>, highest: Fence) -> Fence {
-    owner.unwrap_or(highest)
+    /// How long the hold lasts from here.
+    pub(crate) fn hold_lasts_ms(&self, now_ms: u64) -> u64 {
+        self.hold_until_ms.saturating_sub(now_ms)
+    }
 }

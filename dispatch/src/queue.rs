@@ -174,7 +174,12 @@ impl Turn<'_> {
     /// Why a queued ride waits.
     pub(crate) fn why_queued(&self, ride: &Ride) -> Reason {
         let mut why = reason(ReasonCode::Suspended, "every able elevator is suspended");
-        for id in self.config.elevators.keys().filter(|id| self.is_able(id, ride)) {
+        for id in self
+            .config
+            .elevators
+            .keys()
+            .filter(|id| self.is_able(id, ride))
+        {
             if self.is_suspended(id) {
                 continue;
             }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 use crate::input::OperatorAction;
-use crate::ledger::Ledger;
+use crate::ledger::{Ended, Ledger};
 
 /// Operator actions that are kept for `elevator show`.
 const HISTORY_MAX: usize = 256;
@@ -223,7 +223,7 @@ impl State {
             inside: false,
             ended_at: None,
         };
-        self.ledger.admit(&ride);
+        self.ledger.admit(order.clone(), *digest, robot.clone());
         self.rides.insert(order.clone(), ride);
     }
 
@@ -264,7 +264,15 @@ impl State {
         if state.is_terminal() {
             ride.inside = false;
             ride.ended_at = Some(*at);
-            self.ledger.end(ride);
+            let ended = Ended {
+                at: *at,
+                state: *state,
+                seq: *seq,
+                reason: reason.as_ref().map(|reason| reason.code),
+                elevator: ride.elevator.clone(),
+                fence: ride.fence,
+            };
+            self.ledger.end(order, ended);
         }
     }
 
@@ -389,23 +397,6 @@ impl Elevator {
     fn note_left(&mut self) {
         if let Some(owner) = &self.owner {
             self.last_left = Some((owner.order.clone(), owner.fence));
-        }
-    }
-}
-
-impl ElevatorFact {
-    /// The elevator that the fact is about.
-    #[must_use]
-    pub fn elevator(&self) -> &ElevatorId {
-        match self {
-            Self::Granted { elevator, .. }
-            | Self::KeptBack { elevator, .. }
-            | Self::Freed { elevator }
-            | Self::Blocked { elevator, .. }
-            | Self::Unblocked { elevator }
-            | Self::Maintenance { elevator, .. }
-            | Self::FenceRaised { elevator, .. }
-            | Self::MustBeRead { elevator, .. } => elevator,
         }
     }
 }

@@ -1,9 +1,7 @@
 //! One step at work: what it may look at, and the only ways in which it changes anything.
 
-use protocol::hardware::{Door, Mode, Motion, Reading};
-use protocol::ops::Presence;
 use protocol::ride::{Instruction, Reason, RideState};
-use protocol::{ElevatorId, Landing, OrderId, Outgoing, ReasonCode, RobotId, Side, ZoneId, limits};
+use protocol::{ElevatorId, OrderId, Outgoing, ReasonCode, limits};
 
 use crate::config::{ElevatorConfig, SiteConfig};
 use crate::effect::{Effect, Effects};
@@ -24,19 +22,6 @@ pub(crate) struct Turn<'c> {
     pub(crate) now: Now,
     /// What the step yields.
     pub(crate) out: &'c mut Effects,
-}
-
-/// What a presence signal says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Occupancy {
-    /// READ, fresh, and empty.
-    Empty,
-    /// READ, fresh, and somebody is inside.
-    Full,
-    /// No signal at all.
-    NoSignal,
-    /// There is a signal, and no fresh READ of it.
-    NotRead,
 }
 
 /// What robots see next of a ride.
@@ -256,7 +241,7 @@ impl Turn<'_> {
             car.kept = crate::live::Kept::default();
             if release {
                 car.efforts.begin(
-                    crate::command::Aim::Release,
+                    crate::effort::Aim::Release,
                     protocol::hardware::Action::Release,
                 );
             }
@@ -283,7 +268,7 @@ impl Turn<'_> {
                 came,
             };
             car.hold_next_ms = u64::MAX;
-            car.efforts.drop_aim(crate::command::Aim::Hold);
+            car.efforts.drop_aim(crate::effort::Aim::Hold);
         }
         self.live.touched.insert(elevator.clone());
     }
@@ -305,151 +290,5 @@ impl Turn<'_> {
             at: self.now.wall,
         }));
         self.live.touched.insert(elevator.clone());
-    }
-
-    /// The mode that the elevator is in, as far as it is known (`ride.md` section 0).
-    pub(crate) fn mode(&self, elevator: &ElevatorId) -> Mode {
-        let Some(config) = self.config.elevators.get(elevator) else {
-            return Mode::Unknown;
-        };
-        if self.zone_burns(&config.zone) {
-            return Mode::Fire;
-        }
-        if self
-            .state
-            .elevators
-            .get(elevator)
-            .is_some_and(|record| record.maintenance)
-        {
-            return Mode::OutOfService;
-        }
-        if !config.mode_signal {
-            return match self.live.fire_clear.get(&config.zone) {
-                Some(true) => Mode::Normal,
-                Some(false) => Mode::Fire,
-                None => Mode::Unknown,
-            };
-        }
-        let Some(car) = self.live.cars.get(elevator) else {
-            return Mode::Unknown;
-        };
-        if let Some(mode) = car.mode_seen {
-            return mode;
-        }
-        car.reading
-            .as_ref()
-            .map_or(Mode::Unknown, |reading| reading.mode)
-    }
-
-    /// A fire is latched in the zone, or its input is not clear.
-    pub(crate) fn zone_burns(&self, zone: &ZoneId) -> bool {
-        self.state
-            .zones
-            .get(zone)
-            .is_some_and(|zone| zone.fire.is_some())
-            || self.live.fire_clear.get(zone) == Some(&false)
-    }
-
-    /// What was READ of an elevator since a moment.
-    pub(crate) fn read(&self, elevator: &ElevatorId, since_ms: u64) -> Option<&Reading> {
-        self.live.cars.get(elevator)?.read_since(since_ms)
-    }
-
-    /// What the presence signal says.
-    pub(crate) fn occupancy(&self, elevator: &ElevatorId) -> Occupancy {
-        let Some(config) = self.config.elevators.get(elevator) else {
-            return Occupancy::NotRead;
-        };
-        match config.presence {
-            Presence::None => return Occupancy::NoSignal,
-            Presence::Robot | Presence::Any => {}
-        }
-        let fresh_since = self
-            .now
-            .mono_ms
-            .saturating_sub(self.config.timing.reading_fresh_ms);
-        match self
-            .read(elevator, fresh_since)
-            .and_then(|reading| reading.occupied)
-        {
-            Some(true) => Occupancy::Full,
-            Some(false) => Occupancy::Empty,
-            None => Occupancy::NotRead,
-        }
-    }
-
-    /// The car was READ standing open at the landing, and nothing said since that it is not.
-    pub(crate) fn is_open(&self, elevator: &ElevatorId, landing: &Landing, since_ms: u64) -> bool {
-        let Some(car) = self.live.cars.get(elevator) else {
-            return false;
-        };
-        let since_ms = since_ms.max(car.doubt_ms.unwrap_or(0));
-        car.read_since(since_ms)
-            .is_some_and(|reading| reading.is_open_at(landing))
-    }
-
-    /// A permission may be given: OPEN was READ lately and the hold outlasts it.
-    pub(crate) fn may_cross(&self, elevator: &ElevatorId, landing: &Landing, since: u64) -> bool {
-        let timing = &self.config.timing;
-        let now_ms = self.now.mono_ms;
-        let since_ms = since.max(now_ms.saturating_sub(timing.reading_fresh_ms));
-        self.is_open(elevator, landing, since_ms)
-            && self.mode(elevator).serves_robots()
-            && !self.live.stopping
-            && self
-                .live
-                .cars
-                .get(elevator)
-                .is_some_and(|car| car.hold_lasts_ms(now_ms) >= timing.valid_ms)
-    }
-
-    /// The landing where a car was READ standing open, wherever that is.
-    pub(crate) fn open_landing(&self, elevator: &ElevatorId, since_ms: u64) -> Option<Landing> {
-        let car = self.live.cars.get(elevator)?;
-        let reading = car.read_since(since_ms.max(car.doubt_ms.unwrap_or(0)))?;
-        let floor = reading.floor.clone()?;
-        if reading.motion != Motion::Stopped {
-            return None;
-        }
-        let side = Side::ALL
-            .into_iter()
-            .find(|side| reading.door(*side) == Door::Open)?;
-        Some(Landing { floor, side })
-    }
-
-    /// The controller has been silent for `silent_s`.
-    pub(crate) fn is_silent(&self, elevator: &ElevatorId) -> bool {
-        self.live
-            .cars
-            .get(elevator)
-            .is_none_or(|car| car.quiet_ms(self.now.mono_ms) >= self.config.timing.silent_ms)
-    }
-
-    /// Whether the robot says that it is in a car.
-    pub(crate) fn says_in_car(&self, robot: &RobotId) -> bool {
-        self.live
-            .robots
-            .get(robot)
-            .is_some_and(|robot| robot.in_car)
-    }
-
-    /// How long a kept-back elevator may take to show what is waited for.
-    pub(crate) fn kept_span_ms(&self, elevator: &ElevatorId) -> u64 {
-        let timing = &self.config.timing;
-        let hold_ms = self
-            .elevator_config(elevator)
-            .map_or(0, |config| config.hold_max_ms);
-        let until = self
-            .state
-            .elevators
-            .get(elevator)
-            .and_then(|record| record.kept.as_ref());
-        match until {
-            Some(KeptUntil::CallCleared { .. }) => timing.hall_call_ms,
-            Some(KeptUntil::ShutOrEmpty) => timing.door_close_ms,
-            Some(KeptUntil::Shut | KeptUntil::ModeNormal) | None => {
-                hold_ms.saturating_add(timing.door_close_ms.saturating_mul(2))
-            }
-        }
     }
 }

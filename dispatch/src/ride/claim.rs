@@ -5,11 +5,12 @@ use protocol::ride::{Instruction, RideState};
 use protocol::{ElevatorId, OrderId, ReasonCode};
 
 use super::Afterwards;
-use crate::command::Aim;
+use crate::effort::Aim;
 use crate::fact::KeptUntil;
 use crate::live::{Claim, Recheck};
+use crate::sight::Occupancy;
 use crate::state::Ride;
-use crate::turn::{Occupancy, Shift, Turn};
+use crate::turn::{Shift, Turn};
 
 /// Looks at a signal that disagrees (`ride.md` section 1: `entry_recheck_s` x 3).
 const LOOKS: u8 = 3;

@@ -6,8 +6,9 @@ use protocol::{ElevatorId, Landing, OrderId, ReasonCode};
 use super::Afterwards;
 use crate::assign::any_door_not_shut;
 use crate::fact::{Fact, KeptUntil, RideFact};
+use crate::sight::Occupancy;
 use crate::state::Ride;
-use crate::turn::{Occupancy, Shift, Turn};
+use crate::turn::{Shift, Turn};
 
 impl Turn<'_> {
     /// To HOLD; the elevator stays with the ride.

@@ -5,9 +5,10 @@ use protocol::ops::Presence;
 use protocol::{ElevatorId, Landing, ReasonCode};
 
 use super::DOOR_TRIES_MAX;
-use crate::command::{Aim, Stage, hall_call_registered};
+use crate::effort::{Aim, Stage, hall_call_registered};
 use crate::fact::KeptUntil;
-use crate::turn::{Occupancy, Turn, reason};
+use crate::sight::Occupancy;
+use crate::turn::{Turn, reason};
 
 impl Turn<'_> {
     pub(super) fn drive_kept(&mut self, elevator: &ElevatorId) {

@@ -2,16 +2,19 @@
 //!
 //! No arm here is a wildcard over a state: a new state makes every cell a decision.
 //!
-//! * [`robot`]: what a robot says. [`claim`]: words of a robot that a signal must bear out.
-//! * [`boarding`], [`travel`], [`hold`]: what a ride waits for in each state, and its deadlines.
+//! * [`robot`], [`cells`]: what a robot says. [`claim`]: words of a robot that a signal must bear out.
+//! * [`boarding`], [`no_show`], [`travel`], [`arrival`], [`hold`]: what a ride waits for in each state, and its deadlines.
 //! * [`kept`]: elevators whose order is done with them. [`stranger`]: a robot in the wrong car.
 //! * [`mode`]: fire, maintenance, suspension. [`start`]: after a restart.
 
+mod arrival;
 mod boarding;
+mod cells;
 mod claim;
 mod hold;
 mod kept;
 mod mode;
+mod no_show;
 mod robot;
 mod start;
 mod stranger;
@@ -21,7 +24,7 @@ use protocol::hardware::Action;
 use protocol::ride::{Instruction, RideState};
 use protocol::{ElevatorId, Landing, OrderId, ReasonCode};
 
-use crate::command::{Aim, Stage};
+use crate::effort::{Aim, Stage};
 use crate::fact::KeptUntil;
 use crate::state::Ride;
 use crate::turn::{Shift, Turn};

@@ -5,7 +5,7 @@ use protocol::ride::RideState;
 use protocol::{ElevatorId, ReasonCode, ZoneId};
 
 use super::Afterwards;
-use crate::command::Aim;
+use crate::effort::Aim;
 use crate::fact::{Fact, KeptUntil, SiteFact};
 use crate::state::Ride;
 use crate::turn::{Turn, reason};

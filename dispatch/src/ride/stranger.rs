@@ -5,7 +5,8 @@ use protocol::{ElevatorId, Fence, OrderId, ReasonCode, RobotId};
 
 use super::Afterwards;
 use crate::fact::KeptUntil;
-use crate::turn::{Occupancy, Turn, reason};
+use crate::sight::Occupancy;
+use crate::turn::{Turn, reason};
 
 impl Turn<'_> {
     /// A robot says that it is inside after its order ended: where that order was the last on the

@@ -6,12 +6,9 @@ use protocol::{ElevatorId, ReasonCode};
 
 use super::DOOR_TRIES_MAX;
 use crate::assign::any_door_not_shut;
-use crate::command::{Aim, Stage, car_call_registered};
+use crate::effort::{Aim, Stage, car_call_registered};
 use crate::state::Ride;
 use crate::turn::{Shift, Turn};
-
-/// Reminders to leave before HOLD (`ride.md` section 2).
-const REMINDERS: u8 = 3;
 
 impl Turn<'_> {
     pub(super) fn drive_entered(&mut self, ride: &Ride, elevator: &ElevatorId) {
@@ -326,112 +323,7 @@ impl Turn<'_> {
         }
     }
 
-    pub(super) fn drive_target(&mut self, ride: &Ride, elevator: &ElevatorId) {
-        let order = &ride.order;
-        let since = self.since(order);
-        if self.hold_if_silent(ride, elevator) || self.drive_recheck(ride, elevator) {
-            return;
-        }
-        if self.is_late(order) {
-            self.exit_is_over(ride);
-            return;
-        }
-        let Some(reading) = self.read(elevator, since).cloned() else {
-            self.ask_since(elevator, since);
-            self.doubt_exit(ride, elevator);
-            return;
-        };
-        let away = matches!(reading.motion, Motion::Up | Motion::Down)
-            || (reading.motion == Motion::Stopped
-                && reading.floor.as_ref() != Some(&ride.to.floor));
-        if away {
-            self.left_target(ride, elevator);
-            return;
-        }
-        if self.is_open(elevator, &ride.to, since) {
-            self.keep_open(elevator, &ride.to);
-            if self.hold_refused(elevator) {
-                let landing = ride.to.clone();
-                self.order(elevator, Aim::Open, Action::OpenDoor { landing });
-                let detail = format!("{elevator} refused to hold its door at {}", ride.to);
-                self.hold(order, ReasonCode::DoorFault, &detail);
-            } else if self.may_cross(elevator, &ride.to, since) {
-                self.instruct(order, Instruction::Exit);
-            }
-            return;
-        }
-        self.doubt_exit(ride, elevator);
-        let doubt = self.live.cars.get(elevator).and_then(|car| car.doubt_ms);
-        if doubt.is_some_and(|doubt| self.read(elevator, doubt).is_none()) {
-            self.ask_since(elevator, doubt.unwrap_or(0));
-        } else if !self.reopen(order, elevator) {
-            let detail = format!("the door of {elevator} does not stay open at {}", ride.to);
-            self.hold(order, ReasonCode::DoorFault, &detail);
-        }
-    }
-
-    /// The door is not known to be open: no threshold is crossed.
-    fn doubt_exit(&mut self, ride: &Ride, elevator: &ElevatorId) {
-        let doubted = self.live.cars.get(elevator).is_some_and(|car| {
-            car.doubt_ms
-                .is_some_and(|doubt| car.read_since(doubt).is_none())
-                || car
-                    .reading
-                    .as_ref()
-                    .is_some_and(|reading| !reading.is_open_at(&ride.to))
-        });
-        if doubted && ride.instruction == Instruction::Exit {
-            self.instruct(&ride.order, Instruction::Stay);
-        }
-    }
-
-    /// The car left the target with the robot: it is sent back once.
-    fn left_target(&mut self, ride: &Ride, elevator: &ElevatorId) {
-        let order = &ride.order;
-        let sent_back = self
-            .live
-            .rides
-            .get(order)
-            .is_some_and(|progress| progress.sent_back);
-        if sent_back {
-            let detail = format!("{elevator} left {} twice", ride.to);
-            self.hold(order, ReasonCode::TravelTimeout, &detail);
-            return;
-        }
-        self.release_hold(elevator);
-        let span_ms = self.config.timing.travel_ms;
-        self.shift(
-            order,
-            Shift::to(RideState::Running, Instruction::Ride).within(span_ms),
-        );
-        if let Some(progress) = self.progress(order) {
-            progress.sent_back = true;
-        }
-        self.order(
-            elevator,
-            Aim::Call,
-            Action::CarCall {
-                landing: ride.to.clone(),
-            },
-        );
-    }
-
-    fn exit_is_over(&mut self, ride: &Ride) {
-        let order = &ride.order;
-        let span_ms = self.config.timing.exit_ms;
-        let Some(progress) = self.progress(order) else {
-            return;
-        };
-        if progress.tries.remind < REMINDERS {
-            progress.tries.remind += 1;
-            self.extend(order, span_ms);
-        } else {
-            let detail = format!("{} did not leave the car at {}", ride.robot, ride.to);
-            self.hold(order, ReasonCode::ExitTimeout, &detail);
-        }
-    }
-
-    fn hold_if_silent(&mut self, ride: &Ride, elevator: &ElevatorId) -> bool {
+    pub(super) fn hold_if_silent(&mut self, ride: &Ride, elevator: &ElevatorId) -> bool {
         let silent = self.is_silent(elevator);
         if silent {
             let detail = format!("the controller of {elevator} is silent");

@@ -1,0 +1,232 @@
+//! Alarms: which ought to stand is read off the state; raised, repeated and cleared follow.
+
+use protocol::ops::{Alarm, Severity};
+use protocol::ride::RideState;
+use protocol::{AlarmCode, ElevatorId, Outgoing, limits};
+
+use crate::alarm::{Open, Subject, Wanted, alarm_id, alarm_of};
+use crate::timer::TimerKey;
+use crate::turn::{Turn, cut};
+
+/// Critical alarms are repeated every 60 s (`wire.md` section 6).
+const REPEAT_MS: u64 = 60_000;
+/// A jump of the wall clock is told for this long.
+const CLOCK_JUMP_SHOWN_MS: u64 = 60_000;
+
+impl Turn<'_> {
+    /// Raises what ought to stand, clears what ought not, repeats what is due.
+    pub(crate) fn tend_alarms(&mut self) {
+        let wanted = self.wanted_alarms();
+        let now_ms = self.now.mono_ms;
+        let mut said = Vec::new();
+        let mut changed = false;
+        let gone: Vec<Subject> = self
+            .live
+            .alarms
+            .open
+            .keys()
+            .filter(|key| !wanted.contains_key(key))
+            .cloned()
+            .collect();
+        for subject in gone {
+            if let Some(mut open) = self.live.alarms.open.remove(&subject) {
+                open.alarm.cleared_at = Some(self.now.wall);
+                said.push(open.alarm);
+                changed = true;
+            }
+        }
+        for (subject, (severity, detail)) in wanted {
+            if let Some(open) = self.live.alarms.open.get_mut(&subject) {
+                let due = now_ms >= open.said_ms.saturating_add(REPEAT_MS);
+                if open.alarm.severity == Severity::Critical && due {
+                    open.said_ms = now_ms;
+                    said.push(open.alarm.clone());
+                }
+            } else if self.live.alarms.open.len() < limits::ALARMS_MAX {
+                let alarm = Alarm {
+                    alarm_id: alarm_id(&subject),
+                    severity,
+                    code: subject.code,
+                    elevator_id: subject.elevator.clone(),
+                    order_id: subject.order.clone(),
+                    raised_at: self.now.wall,
+                    cleared_at: None,
+                    detail: cut(detail),
+                };
+                said.push(alarm.clone());
+                self.live.alarms.open.insert(
+                    subject,
+                    Open {
+                        alarm,
+                        said_ms: now_ms,
+                    },
+                );
+                changed = true;
+            }
+        }
+        for alarm in said {
+            self.say(Outgoing::Alarm(alarm));
+        }
+        if changed {
+            self.say_open_alarms();
+        }
+        let next = self
+            .live
+            .alarms
+            .open
+            .values()
+            .map(|open| open.said_ms)
+            .min();
+        self.live.timers.set(
+            TimerKey::Alarms,
+            next.map(|said| said.saturating_add(REPEAT_MS)),
+        );
+    }
+
+    /// Publishes the list of all open alarms.
+    pub(crate) fn say_open_alarms(&mut self) {
+        let open = self
+            .live
+            .alarms
+            .open
+            .values()
+            .map(|open| open.alarm.clone())
+            .collect();
+        self.say(Outgoing::Alarms(open));
+    }
+
+    fn wanted_alarms(&self) -> Wanted {
+        let mut wanted = Wanted::new();
+        for (id, record) in &self.state.elevators {
+            if let Some(block) = &record.block {
+                let code = if block.occupant {
+                    AlarmCode::UnexpectedOccupant
+                } else {
+                    alarm_of(block.reason.code).unwrap_or(AlarmCode::ControllerLost)
+                };
+                let subject = Subject {
+                    code,
+                    elevator: Some(id.clone()),
+                    order: None,
+                    place: None,
+                };
+                let detail = format!("{id} is blocked: {}", block.reason.detail);
+                wanted.insert(subject, (Severity::Critical, detail));
+            }
+            self.add_hold(&mut wanted, id);
+        }
+        self.add_silent(&mut wanted);
+        self.add_site(&mut wanted);
+        wanted
+    }
+
+    fn add_hold(&self, wanted: &mut Wanted, id: &ElevatorId) {
+        let owner = self
+            .state
+            .elevators
+            .get(id)
+            .and_then(|record| record.owner.as_ref());
+        let Some(ride) = owner.and_then(|owner| self.state.rides.get(&owner.order)) else {
+            return;
+        };
+        if ride.state != RideState::Hold || ride.elevator.as_ref() != Some(id) {
+            return;
+        }
+        let Some(reason) = &ride.reason else { return };
+        let Some(code) = alarm_of(reason.code) else {
+            return;
+        };
+        let subject = Subject {
+            code,
+            elevator: Some(id.clone()),
+            order: Some(ride.order.clone()),
+            place: None,
+        };
+        let detail = format!("{} may be in {id}: {}", ride.robot, reason.detail);
+        wanted.insert(subject, (Severity::Critical, detail));
+    }
+
+    fn add_silent(&self, wanted: &mut Wanted) {
+        let now_ms = self.now.mono_ms;
+        for (id, car) in &self.live.cars {
+            let elevator = Some(id.clone());
+            if self.is_silent(id) {
+                let subject = Subject {
+                    code: AlarmCode::ControllerLost,
+                    elevator: elevator.clone(),
+                    order: None,
+                    place: None,
+                };
+                let detail = format!("the controller of {id} is silent");
+                wanted.entry(subject).or_insert((Severity::Warning, detail));
+            }
+            let off = car
+                .clock_off_ms
+                .filter(|at| now_ms < at.saturating_add(CLOCK_JUMP_SHOWN_MS.saturating_mul(2)));
+            if off.is_some() {
+                let subject = Subject {
+                    code: AlarmCode::ControllerClock,
+                    elevator,
+                    order: None,
+                    place: None,
+                };
+                let detail = format!("the clock of {id} is more than a minute off");
+                wanted.insert(subject, (Severity::Warning, detail));
+            }
+        }
+    }
+
+    fn add_site(&self, wanted: &mut Wanted) {
+        let mut add = |code, place: Option<String>, severity, detail: String| {
+            let subject = Subject {
+                code,
+                elevator: None,
+                order: None,
+                place,
+            };
+            wanted.insert(subject, (severity, detail));
+        };
+        for (id, zone) in &self.state.zones {
+            if zone.fire.is_some() {
+                let detail = format!("zone {id} is in fire mode until it is resumed");
+                add(
+                    AlarmCode::FireMode,
+                    Some(id.to_string()),
+                    Severity::Critical,
+                    detail,
+                );
+            }
+        }
+        for bus in &self.live.buses_down {
+            let detail = format!("bus {bus} cannot be reached");
+            add(
+                AlarmCode::BusLost,
+                Some(bus.clone()),
+                Severity::Critical,
+                detail,
+            );
+        }
+        if self.live.frozen_since_ms.is_some() && self.live.boot.0 > 0 {
+            let detail = "the broker cannot be reached".to_owned();
+            add(AlarmCode::BrokerLost, None, Severity::Critical, detail);
+        }
+        if self.live.disk_low {
+            let detail = "less than 64 MiB free: new orders are refused".to_owned();
+            add(AlarmCode::DiskLow, None, Severity::Critical, detail);
+        }
+        if self.live.insecure {
+            let detail = "the embedded broker listens beyond loopback without access control";
+            add(
+                AlarmCode::Insecure,
+                None,
+                Severity::Warning,
+                detail.to_owned(),
+            );
+        }
+        let jump = self.live.clock_jump_ms;
+        if jump.is_some_and(|at| self.now.mono_ms < at.saturating_add(CLOCK_JUMP_SHOWN_MS)) {
+            let detail = "the wall clock jumped".to_owned();
+            add(AlarmCode::ClockJump, None, Severity::Warning, detail);
+        }
+    }
+}
