@@ -58,6 +58,10 @@ impl Core {
         &self.config
     }
 
+    pub(crate) fn live(&self) -> &Live {
+        &self.live
+    }
+
     /// When [`Input::Tick`] is due, on the clock of [`Now::mono_ms`].
     #[must_use]
     pub fn next_deadline_ms(&self) -> Option<u64> {

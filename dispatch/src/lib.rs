@@ -13,7 +13,7 @@
 //! * `core` takes one input; `turn` is a step at work: `request` admits, `queue` and `assign` give
 //!   elevators, `ride` is the table of `ride.md`, `command` and `effort` talk to elevators,
 //!   `observe` and `sight` say what may be believed, `sweep` is what time does, `operator` and
-//!   `site` what people do, `render`, `elevator_view` and `watch` what others are told.
+//!   `site` what people do, `invariant` the laws as code, `render`, `elevator_view` and `watch` what others are told.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
 mod alarm;
@@ -27,6 +27,7 @@ mod effort;
 mod elevator_view;
 pub mod fact;
 pub mod input;
+mod invariant;
 mod keep;
 pub mod ledger;
 mod live;
