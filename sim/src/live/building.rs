@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use protocol::hardware::{Command, Mode, Reading};
+use protocol::ride::RideState;
 use protocol::{ElevatorId, FloorLabel, RobotId, ZoneId};
 use tokio::sync::{Notify, watch};
 
@@ -19,6 +20,8 @@ use crate::record::{Entry, Record};
 /// The longest and the shortest sleep between two looks at the clock.
 const TURN_MAX: Duration = Duration::from_millis(200);
 const TURN_MIN: Duration = Duration::from_millis(1);
+/// Robots whose newest state is kept for people.
+const TOLD_MAX: usize = 1_000;
 
 /// A car and where it belongs.
 #[derive(Debug, Clone)]
@@ -48,7 +51,20 @@ struct Inner {
     cars: BTreeMap<ElevatorId, Car>,
     record: Record,
     fire: BTreeSet<ZoneId>,
+    /// The newest ride state of each robot, for people.
+    told: BTreeMap<RobotId, (RideState, Option<ElevatorId>)>,
     now_ms: u64,
+}
+
+/// What people see of a car.
+#[derive(Debug, Clone)]
+pub struct CarView {
+    /// Its name.
+    pub elevator: ElevatorId,
+    /// What its controller shows.
+    pub reading: Reading,
+    /// The robots in it or on its threshold.
+    pub robots: Vec<RobotId>,
 }
 
 /// There is no such elevator.
@@ -63,14 +79,31 @@ impl Building {
         let mut cars = BTreeMap::new();
         let mut sights = BTreeMap::new();
         let mut zones = BTreeMap::new();
-        for CarPlan { elevator, zone, config } in plans {
+        for CarPlan {
+            elevator,
+            zone,
+            config,
+        } in plans
+        {
             let mut car = Car::new(config);
             sights.insert(elevator.clone(), watch::Sender::new(car.snapshot(0)));
             zones.insert(elevator.clone(), zone);
             cars.insert(elevator, car);
         }
-        let inner = Inner { cars, record: Record::new(), fire: BTreeSet::new(), now_ms: 0 };
-        Arc::new(Self { pace, inner: Mutex::new(inner), sights, zones, touched: Notify::new() })
+        let inner = Inner {
+            cars,
+            record: Record::new(),
+            fire: BTreeSet::new(),
+            told: BTreeMap::new(),
+            now_ms: 0,
+        };
+        Arc::new(Self {
+            pace,
+            inner: Mutex::new(inner),
+            sights,
+            zones,
+            touched: Notify::new(),
+        })
     }
 
     /// Lets time pass until the future is dropped.
@@ -104,7 +137,11 @@ impl Building {
     /// [`UnknownCar`].
     pub fn floors(&self, elevator: &ElevatorId) -> Result<Vec<FloorLabel>, UnknownCar> {
         self.touch(elevator, |car, _| {
-            car.config().floors.iter().map(|stop| stop.label.clone()).collect()
+            car.config()
+                .floors
+                .iter()
+                .map(|stop| stop.label.clone())
+                .collect()
         })
     }
 
@@ -113,7 +150,10 @@ impl Building {
     /// # Errors
     /// [`UnknownCar`].
     pub fn sight(&self, elevator: &ElevatorId) -> Result<watch::Receiver<Reading>, UnknownCar> {
-        let sight = self.sights.get(elevator).ok_or_else(|| UnknownCar(elevator.clone()))?;
+        let sight = self
+            .sights
+            .get(elevator)
+            .ok_or_else(|| UnknownCar(elevator.clone()))?;
         Ok(sight.subscribe())
     }
 
@@ -161,7 +201,9 @@ impl Building {
     /// # Errors
     /// [`UnknownCar`].
     pub fn begin_crossing(&self, robot: &RobotId, at: &Threshold) -> Result<bool, UnknownCar> {
-        self.touch(&at.elevator, |car, now_ms| car.enter_doorway(now_ms, robot, &at.landing))
+        self.touch(&at.elevator, |car, now_ms| {
+            car.enter_doorway(now_ms, robot, &at.landing)
+        })
     }
 
     /// A robot stands on the other side of the threshold. Says whether it could.
@@ -212,7 +254,41 @@ impl Building {
     pub fn note(&self, entry: Entry) {
         let mut inner = self.lock();
         let now_ms = inner.advance(&self.pace);
+        if let Entry::Told {
+            robot,
+            state,
+            elevator,
+            ..
+        } = &entry
+            && (inner.told.len() < TOLD_MAX || inner.told.contains_key(robot))
+        {
+            inner.told.insert(robot.clone(), (*state, elevator.clone()));
+        }
         inner.record.note(now_ms, entry);
+    }
+
+    /// Every car, as people see it.
+    #[must_use]
+    pub fn view(&self) -> Vec<CarView> {
+        let mut inner = self.lock();
+        let now_ms = inner.advance(&self.pace);
+        let view = |(elevator, car): (&ElevatorId, &mut Car)| CarView {
+            elevator: elevator.clone(),
+            reading: car.snapshot(now_ms),
+            robots: car
+                .occupants()
+                .iter()
+                .chain(car.doorway().keys())
+                .cloned()
+                .collect(),
+        };
+        inner.cars.iter_mut().map(view).collect()
+    }
+
+    /// The newest ride state that each robot was told, and its elevator.
+    #[must_use]
+    pub fn told(&self) -> BTreeMap<RobotId, (RideState, Option<ElevatorId>)> {
+        self.lock().told.clone()
     }
 
     /// Reads the record as it is at this moment.
@@ -229,7 +305,10 @@ impl Building {
     ) -> Result<T, UnknownCar> {
         let mut inner = self.lock();
         let now_ms = inner.advance(&self.pace);
-        let car = inner.cars.get_mut(elevator).ok_or_else(|| UnknownCar(elevator.clone()))?;
+        let car = inner
+            .cars
+            .get_mut(elevator)
+            .ok_or_else(|| UnknownCar(elevator.clone()))?;
         let result = act(car, now_ms);
         let happened = car.take_events();
         let is_news = !happened.is_empty();
@@ -273,8 +352,15 @@ impl Inner {
         let mut happened: Vec<(u64, Entry)> = Vec::new();
         for (elevator, car) in &mut self.cars {
             car.advance(self.now_ms);
-            let named = |event| Entry::Car { elevator: elevator.clone(), event };
-            happened.extend(car.take_events().into_iter().map(|(at, event)| (at, named(event))));
+            let named = |event| Entry::Car {
+                elevator: elevator.clone(),
+                event,
+            };
+            happened.extend(
+                car.take_events()
+                    .into_iter()
+                    .map(|(at, event)| (at, named(event))),
+            );
         }
         // The record wants them in the order of time; the sort keeps a car's own order.
         happened.sort_by_key(|(at_ms, _)| *at_ms);
@@ -286,7 +372,13 @@ impl Inner {
 
     fn keep(&mut self, elevator: &ElevatorId, happened: Vec<(u64, CarEvent)>) {
         for (at_ms, event) in happened {
-            self.record.note(at_ms, Entry::Car { elevator: elevator.clone(), event });
+            self.record.note(
+                at_ms,
+                Entry::Car {
+                    elevator: elevator.clone(),
+                    event,
+                },
+            );
         }
     }
 }

@@ -83,7 +83,12 @@ impl Fleet {
         if plan.starts().is_empty() {
             return Err(FleetError::Floors);
         }
-        Ok(Self { plan, topics, endpoint, ground })
+        Ok(Self {
+            plan,
+            topics,
+            endpoint,
+            ground,
+        })
     }
 
     /// Rides until every ride is at its end or `until` is over; `each` hears every result as it
@@ -161,10 +166,16 @@ impl FleetPlan {
             let targets = self.targets(&from);
             let to = targets[dice.below(targets.len())].clone();
             let name = format!("T-{run}-{}-{}", robot + 1, ride + 1);
-            let order = OrderId::new(&name).map_err(|error| FleetError::Robot(error.to_string()))?;
+            let order =
+                OrderId::new(&name).map_err(|error| FleetError::Robot(error.to_string()))?;
             let drive_ms = dice.below(5) as u64 * DRIVE_MAX_MS / 4;
             let drive = ground.pace().ours(drive_ms);
-            errands.push(Errand { order, from: from.clone(), to: to.clone(), drive });
+            errands.push(Errand {
+                order,
+                from: from.clone(),
+                to: to.clone(),
+                drive,
+            });
             from = to;
         }
         Ok(errands)
@@ -173,12 +184,18 @@ impl FleetPlan {
     /// Landings from which a robot can ride somewhere.
     fn starts(&self) -> Vec<Landing> {
         let all: BTreeSet<&Landing> = self.landings.values().flatten().collect();
-        all.into_iter().filter(|from| !self.targets(from).is_empty()).cloned().collect()
+        all.into_iter()
+            .filter(|from| !self.targets(from).is_empty())
+            .cloned()
+            .collect()
     }
 
     /// Where one car goes from there, on another floor, and from where a robot can ride on.
     fn targets(&self, from: &Landing) -> Vec<Landing> {
-        let cars = self.landings.values().filter(|landings| landings.contains(from));
+        let cars = self
+            .landings
+            .values()
+            .filter(|landings| landings.contains(from));
         let targets: BTreeSet<&Landing> =
             cars.flatten().filter(|to| to.floor != from.floor).collect();
         targets.into_iter().cloned().collect()

@@ -82,8 +82,13 @@ impl Layout {
     /// The layout of a car with so many floors; `None` for none, or more than [`FLOORS_MAX`].
     #[must_use]
     pub fn new(floors: usize) -> Option<Self> {
-        let floors = u16::try_from(floors).ok().filter(|floors| (1..=FLOORS_MAX).contains(floors))?;
-        Some(Self { floors, row: floors.div_ceil(16) * 16 })
+        let floors = u16::try_from(floors)
+            .ok()
+            .filter(|floors| (1..=FLOORS_MAX).contains(floors))?;
+        Some(Self {
+            floors,
+            row: floors.div_ceil(16) * 16,
+        })
     }
 
     /// How many floors it has.
@@ -96,7 +101,11 @@ impl Layout {
     /// buttons.
     #[must_use]
     pub fn rows(&self) -> [(u16, u16); 3] {
-        [(0, self.row), (self.row, 2 * self.row), (2 * self.row, 3 * self.row)]
+        [
+            (0, self.row),
+            (self.row, 2 * self.row),
+            (2 * self.row, 3 * self.row),
+        ]
     }
 
     /// The door-open coil; door-close, cancel and claim follow.
@@ -155,6 +164,7 @@ impl Layout {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

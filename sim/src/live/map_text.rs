@@ -75,7 +75,7 @@ hold_s = {{ point = "holding", address = {hold} }}
 cancel_calls = {{ point = "coil", address = {cancel} }}
 claim = {{ point = "coil", address = {claim} }}
 fence = {{ point = "holding", address = {fence}, words = 2, order = "low_first" }}
-command_number = {{ point = "holding", address = {number} }}
+command_id = {{ point = "holding", address = {number} }}
 "#,
         floors = layout.floors(),
         floor = layout::FLOOR,
@@ -89,11 +89,15 @@ command_number = {{ point = "holding", address = {number} }}
 }
 
 fn listed(words: &[(&str, u16)]) -> String {
-    let entries: Vec<_> = words.iter().map(|(word, number)| format!("{word} = {number}")).collect();
+    let entries: Vec<_> = words
+        .iter()
+        .map(|(word, number)| format!("{word} = {number}"))
+        .collect();
     entries.join(", ")
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use adapters::map::RegisterMap;
 

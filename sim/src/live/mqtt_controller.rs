@@ -152,7 +152,10 @@ impl MqttController {
     /// The gateway's milliseconds of a hold are ours; the car counts the building's.
     fn in_building_time(&self, mut command: Command) -> Command {
         if let Action::HoldDoor { hold_ms, .. } = &mut command.action {
-            *hold_ms = self.building.pace().theirs_ms(Duration::from_millis(*hold_ms));
+            *hold_ms = self
+                .building
+                .pace()
+                .theirs_ms(Duration::from_millis(*hold_ms));
         }
         command
     }
@@ -190,7 +193,11 @@ impl MqttController {
 
     fn answer(&mut self, id: CommandId, event: ControllerEvent, detail: Option<&str>) {
         let detail = detail.map(protocol::text::detail);
-        if self.answers.insert(id.clone(), (event, detail.clone())).is_none() {
+        if self
+            .answers
+            .insert(id.clone(), (event, detail.clone()))
+            .is_none()
+        {
             self.answered.push_back(id.clone());
         }
         if self.answered.len() > ANSWERS_MAX
@@ -233,7 +240,10 @@ impl MqttController {
             detail: None,
         };
         fill(&mut event);
-        let spoken = Spoken::Controller { elevator: self.elevator.clone(), event };
+        let spoken = Spoken::Controller {
+            elevator: self.elevator.clone(),
+            event,
+        };
         if self.radio.say(spoken.encode(&self.topics)) {
             self.seq += 1;
         }
@@ -250,7 +260,12 @@ fn show(reading: Reading, event: &mut ElevatorEvent) {
     event.calls = reading.calls;
     event.detail = reading.fault;
     match reading.rear {
-        Some(rear) => event.doors = Some(Doors { front: reading.front, rear: Some(rear) }),
+        Some(rear) => {
+            event.doors = Some(Doors {
+                front: reading.front,
+                rear: Some(rear),
+            })
+        }
         None => event.door = Some(reading.front),
     }
 }

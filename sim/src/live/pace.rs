@@ -27,7 +27,10 @@ impl Pace {
     /// [`SpeedError`] for a speed outside [`SPEED_MIN`] to [`SPEED_MAX`].
     pub fn new(speed: f64) -> Result<Self, SpeedError> {
         if (SPEED_MIN..=SPEED_MAX).contains(&speed) {
-            Ok(Self { start: Instant::now(), speed })
+            Ok(Self {
+                start: Instant::now(),
+                speed,
+            })
         } else {
             Err(SpeedError(speed))
         }
@@ -71,6 +74,7 @@ fn whole_ms(ms: f64) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -83,7 +87,10 @@ mod tests {
 
     #[test]
     fn a_speed_out_of_range_is_named() {
-        assert_eq!(Pace::new(0.0).unwrap_err().to_string(), "speed 0 is not 0.1 to 100");
+        assert_eq!(
+            Pace::new(0.0).unwrap_err().to_string(),
+            "speed 0 is not 0.1 to 100"
+        );
         assert!(Pace::new(f64::NAN).is_err());
     }
 }

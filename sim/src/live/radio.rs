@@ -63,7 +63,11 @@ impl Endpoint {
             return Err(wrong());
         }
         let host = host.trim_matches(['[', ']']).to_owned();
-        Ok(Self { host, port, password: Password::Anonymous })
+        Ok(Self {
+            host,
+            port,
+            password: Password::Anonymous,
+        })
     }
 }
 
@@ -97,7 +101,12 @@ pub struct Radio {
 impl Radio {
     /// Switches a radio on. It connects by itself; [`Heard::Up`] tells when it did.
     #[must_use]
-    pub fn on(endpoint: &Endpoint, name: &str, will: Option<Envelope>, filters: Vec<String>) -> Self {
+    pub fn on(
+        endpoint: &Endpoint,
+        name: &str,
+        will: Option<Envelope>,
+        filters: Vec<String>,
+    ) -> Self {
         let mut options = MqttOptions::new(name, &endpoint.host, endpoint.port);
         options.set_keep_alive(Duration::from_secs(15));
         options.set_clean_session(true);
@@ -111,22 +120,50 @@ impl Radio {
                 options.set_credentials(name, name);
             }
         }
-        if let Some(Envelope { topic, payload, retain, qos: _ }) = will {
+        if let Some(Envelope {
+            topic,
+            payload,
+            retain,
+            qos: _,
+        }) = will
+        {
             options.set_last_will(LastWill::new(topic, payload, QoS::AtLeastOnce, retain));
         }
         let (client, mut events) = AsyncClient::new(options, SAID_MAX);
         events.network_options.set_tcp_nodelay(true);
         let (tell, heard) = mpsc::channel(HEARD_MAX);
         let up = Arc::new(AtomicBool::new(false));
-        let line = Line { client: client.clone(), filters, tell, up: Arc::clone(&up) };
+        let line = Line {
+            client: client.clone(),
+            filters,
+            tell,
+            up: Arc::clone(&up),
+        };
         let task = tokio::spawn(line.run(events));
-        Self { client, heard, up, task }
+        Self {
+            client,
+            heard,
+            up,
+            task,
+        }
     }
 
     /// Says something with QoS 1 (`wire.md` section 1); false where it cannot leave: not connected,
     /// or too much is waiting already. Nothing is kept for later: it would be late.
-    pub fn say(&self, Envelope { topic, payload, retain, qos: _ }: Envelope) -> bool {
-        self.is_up() && self.client.try_publish(topic, QoS::AtLeastOnce, retain, payload).is_ok()
+    pub fn say(
+        &self,
+        Envelope {
+            topic,
+            payload,
+            retain,
+            qos: _,
+        }: Envelope,
+    ) -> bool {
+        self.is_up()
+            && self
+                .client
+                .try_publish(topic, QoS::AtLeastOnce, retain, payload)
+                .is_ok()
     }
 
     /// Whether it is connected, with every subscription granted.
@@ -180,7 +217,12 @@ impl Line {
                 Ok(Event::Outgoing(_)) => None,
                 Err(error) => {
                     self.up.store(false, Ordering::Release);
-                    if self.tell.send(Heard::Down(error.to_string())).await.is_err() {
+                    if self
+                        .tell
+                        .send(Heard::Down(error.to_string()))
+                        .await
+                        .is_err()
+                    {
                         return;
                     }
                     tokio::time::sleep(wait).await;
@@ -199,7 +241,9 @@ impl Line {
     fn incoming(&self, packet: Packet, wait: &mut Duration) -> Option<Heard> {
         if let Packet::ConnAck(_) = packet {
             let filter = |path: &String| SubscribeFilter::new(path.clone(), QoS::AtLeastOnce);
-            let asked = self.client.try_subscribe_many(self.filters.iter().map(filter));
+            let asked = self
+                .client
+                .try_subscribe_many(self.filters.iter().map(filter));
             return asked.err().map(|error| Heard::Down(error.to_string()));
         }
         if let Packet::SubAck(granted) = packet {
@@ -223,6 +267,7 @@ impl Line {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -59,12 +59,18 @@ impl Report {
         let went_right = |result: &&RideResult| {
             result.failure.is_none()
                 && building.record(|record| {
-                    record.rides().get(&result.order).is_some_and(|ride| ride.went_right())
+                    record
+                        .rides()
+                        .get(&result.order)
+                        .is_some_and(|ride| ride.went_right())
                 })
         };
         let completed = results.iter().filter(went_right).count();
         let speed = building.pace().speed();
-        let decisions = results.iter().filter_map(|result| result.decision).map(milliseconds);
+        let decisions = results
+            .iter()
+            .filter_map(|result| result.decision)
+            .map(milliseconds);
         let waits = results.iter().filter_map(|result| result.wait);
         let decisions = Sorted::new(decisions);
         let waits = Sorted::new(waits.map(|wait| wait.as_secs_f64() * speed));
@@ -81,7 +87,11 @@ impl Report {
                 p99: decisions.share(99),
                 max: decisions.share(100),
             },
-            wait_s: WaitS { mean: waits.mean(), p95: waits.share(95), max: waits.share(100) },
+            wait_s: WaitS {
+                mean: waits.mean(),
+                p95: waits.share(95),
+                max: waits.share(100),
+            },
         }
     }
 
@@ -126,6 +136,7 @@ fn milliseconds(span: Duration) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -140,7 +151,10 @@ mod tests {
     #[test]
     fn shares_of_few_and_none() {
         let two = Sorted::new([2.0, 1.0].into_iter());
-        assert_eq!((two.share(50), two.share(95), two.share(99)), (1.0, 2.0, 2.0));
+        assert_eq!(
+            (two.share(50), two.share(95), two.share(99)),
+            (1.0, 2.0, 2.0)
+        );
         let none = Sorted::new(std::iter::empty());
         assert_eq!((none.mean(), none.share(99)), (0.0, 0.0));
     }

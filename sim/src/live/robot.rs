@@ -2,6 +2,7 @@
 
 mod brain;
 mod errand;
+mod ride;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +47,17 @@ impl Robot {
         endpoint: Endpoint,
         ground: Arc<Building>,
     ) -> Self {
-        Self { id, brain, speaker, topics, endpoint, ground, radio: None, sight: None, blocked: false }
+        Self {
+            id,
+            brain,
+            speaker,
+            topics,
+            endpoint,
+            ground,
+            radio: None,
+            sight: None,
+            blocked: false,
+        }
     }
 
     /// Rides one errand after the other and reports each; leaves in good order after the last.
@@ -162,11 +173,14 @@ impl Robot {
             Heard::Message { topic, payload, .. } => {
                 match Told::read(&self.topics, &topic, &payload).map(|told| told.said) {
                     Ok(Said::RideReply { reply, .. }) => self.brain.hear_reply(&reply, now),
-                    Ok(Said::RideState { view: Some(view), .. }) => {
+                    Ok(Said::RideState {
+                        view: Some(view), ..
+                    }) => {
                         self.brain.hear_state(&view, now);
                     }
                     Ok(Said::GatewayConnection(gateway, connection)) => {
-                        self.brain.hear_gateway(gateway, connection.connection_state);
+                        self.brain
+                            .hear_gateway(gateway, connection.connection_state);
                     }
                     Ok(_) => {}
                     Err(error) => tracing::warn!(robot = %self.id, %error, "not understood"),
@@ -184,7 +198,10 @@ impl Robot {
                 None => None,
             };
         }
-        let seen = self.sight.as_mut().map(|(_, sight)| sight.borrow_and_update().is_shut());
+        let seen = self
+            .sight
+            .as_mut()
+            .map(|(_, sight)| sight.borrow_and_update().is_shut());
         let is_shut_in = seen.unwrap_or(false);
         if is_shut_in {
             if self.radio.take().is_some() {
@@ -199,17 +216,30 @@ impl Robot {
     fn switch_on(&mut self) {
         let will = self.connection(ConnectionState::ConnectionBroken);
         let filters = self.topics.robot_filters(&self.id);
-        self.radio = Some(Radio::on(&self.endpoint, self.id.as_str(), Some(will), filters));
+        self.radio = Some(Radio::on(
+            &self.endpoint,
+            self.id.as_str(),
+            Some(will),
+            filters,
+        ));
     }
 
     fn connection(&mut self, connection_state: ConnectionState) -> Envelope {
         let message_id = self.speaker.message_id();
-        let connection = RobotConnection { message_id, timestamp: wall(), connection_state };
+        let connection = RobotConnection {
+            message_id,
+            timestamp: wall(),
+            connection_state,
+        };
         self.envelope(RobotMessage::Connection(connection))
     }
 
     fn envelope(&self, message: RobotMessage) -> Envelope {
-        Spoken::Robot { robot: self.id.clone(), message }.encode(&self.topics)
+        Spoken::Robot {
+            robot: self.id.clone(),
+            message,
+        }
+        .encode(&self.topics)
     }
 
     fn now(&self) -> Duration {

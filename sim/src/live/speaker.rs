@@ -8,7 +8,9 @@ use protocol::{MessageId, Timestamp};
 /// The wall clock.
 #[must_use]
 pub fn wall() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
@@ -38,7 +40,10 @@ impl Speaker {
         if prefix.len() > Self::PREFIX_BYTES_MAX {
             return Err(IdError::TooLong(prefix.len()));
         }
-        Ok(Self { prefix: MessageId::new(prefix)?, said: 0 })
+        Ok(Self {
+            prefix: MessageId::new(prefix)?,
+            said: 0,
+        })
     }
 
     /// A new message id.
@@ -51,6 +56,7 @@ impl Speaker {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

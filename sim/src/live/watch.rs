@@ -5,24 +5,45 @@ use std::sync::Arc;
 
 use protocol::Topics;
 use protocol::peer::{Heard as Told, Said};
+use tokio::sync::oneshot;
 
 use super::building::Building;
 use super::radio::{Endpoint, Heard, Radio};
 use super::speaker::run_id;
 use crate::record::Entry;
 
-/// Notes what the gateway tells robots until the future is dropped. Kept words of an earlier run
-/// are left out.
-pub async fn watch(building: Arc<Building>, topics: Topics, endpoint: Endpoint) {
+/// Notes what the gateway tells robots until the future is dropped; says once when it begins to
+/// hear. Kept words of an earlier run are left out.
+pub async fn watch(
+    building: Arc<Building>,
+    topics: Topics,
+    endpoint: Endpoint,
+    hears: oneshot::Sender<()>,
+) {
+    let mut hears = Some(hears);
     let name = format!("watch-{}", run_id());
     let mut radio = Radio::on(&endpoint, &name, None, topics.start_filters());
     loop {
         match radio.hear().await {
-            Heard::Up | Heard::Message { retained: true, .. } => {}
+            Heard::Up => {
+                if let Some(hears) = hears.take() {
+                    // Whoever waited may have given up.
+                    let _ = hears.send(());
+                }
+            }
+            Heard::Message { retained: true, .. } => {}
             Heard::Down(why) => tracing::warn!(why, "ride states may be missing from the record"),
-            Heard::Message { topic, payload, retained: false } => {
+            Heard::Message {
+                topic,
+                payload,
+                retained: false,
+            } => {
                 let said = Told::read(&topics, &topic, &payload).map(|told| told.said);
-                if let Ok(Said::RideState { robot, view: Some(view) }) = said {
+                if let Ok(Said::RideState {
+                    robot,
+                    view: Some(view),
+                }) = said
+                {
                     building.note(Entry::Told {
                         robot,
                         order: view.order_id,

@@ -131,7 +131,7 @@ impl RideResult {
 
     pub(super) fn arrived(&mut self, now: Duration, sent: Option<Duration>) {
         if let Some(sent) = sent {
-            self.wait.get_or_insert(now.saturating_sub(sent));
+            self.wait.get_or_insert_with(|| now.saturating_sub(sent));
         }
     }
 
