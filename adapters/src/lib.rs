@@ -14,3 +14,4 @@ mod backoff;
 pub mod driver;
 pub mod map;
 pub mod modbus;
+pub mod mqtt;
