@@ -84,14 +84,8 @@ impl Turn<'_> {
 
     /// The free elevator that is there first.
     pub(crate) fn best_free(&self, ride: &Ride, free: &[ElevatorId]) -> Option<ElevatorId> {
-        let excluded = self
-            .live
-            .rides
-            .get(&ride.order)
-            .map(|progress| &progress.excluded);
         free.iter()
             .filter(|id| self.is_able(id, ride))
-            .filter(|id| excluded.is_none_or(|excluded| !excluded.contains(*id)))
             .min_by_key(|id| (self.travel_cost_ms(id, ride), (*id).clone()))
             .cloned()
     }

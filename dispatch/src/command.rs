@@ -32,6 +32,11 @@ impl Turn<'_> {
         };
         let asked = car.query.last_ms.is_some_and(|last| last >= since_ms);
         if !asked {
+            // Of two wishes the earlier is served first; who wants the later asks again.
+            let since_ms = car
+                .query
+                .wanted_ms
+                .map_or(since_ms, |wanted| wanted.min(since_ms));
             car.query.wanted_ms = Some(since_ms);
             self.live.touched.insert(elevator.clone());
         }
@@ -105,10 +110,9 @@ impl Turn<'_> {
             .query
             .last_ms
             .is_some_and(|last| now_ms < last.saturating_add(poll_ms));
-        let wanted = car
-            .query
-            .wanted_ms
-            .is_some_and(|since| car.query.last_ms.is_none_or(|last| last < since));
+        let wanted = car.query.wanted_ms.is_some_and(|since| {
+            now_ms >= since && car.query.last_ms.is_none_or(|last| last < since)
+        });
         if wanted || (quiet && !open && !polled) {
             car.query.wanted_ms = None;
             car.query.sent_ms = Some(now_ms);
@@ -169,9 +173,14 @@ impl Turn<'_> {
             .unwrap_or(car.link_ms)
             .saturating_add(timing.silent_ms);
         let silent = (silent > self.now.mono_ms).then_some(silent);
-        [Some(poll), silent, car.efforts.next_ms(timing.accept_ms)]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            Some(poll),
+            car.query.wanted_ms,
+            silent,
+            car.efforts.next_ms(timing.accept_ms),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 }

@@ -315,6 +315,7 @@ impl Turn<'_> {
     /// Ingest came or went: leases and deadlines stand still while it is away.
     fn broker(&mut self, up: bool) {
         let now_ms = self.now.mono_ms;
+        self.live.broker_lost = !up;
         match (up, self.live.frozen_since_ms) {
             (true, Some(since)) => {
                 let away_ms = now_ms.saturating_sub(since);

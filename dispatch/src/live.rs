@@ -35,6 +35,8 @@ pub(crate) struct Live {
     pub(crate) alarms: Alarms,
     /// Ingest is away since; leases and deadlines stand still.
     pub(crate) frozen_since_ms: Option<u64>,
+    /// The broker was there and is not.
+    pub(crate) broker_lost: bool,
     /// No new orders: the disk is nearly full.
     pub(crate) disk_low: bool,
     /// No new grants and no new permission: the gateway ends.
@@ -132,8 +134,6 @@ pub(crate) struct Progress {
     pub(crate) at_door: bool,
     /// The robot says that it will be at the door then.
     pub(crate) at_door_ms: Option<u64>,
-    /// Elevators that failed the grant check in this attempt.
-    pub(crate) excluded: BTreeSet<ElevatorId>,
     /// What is retried in this state.
     pub(crate) tries: Tries,
     /// The second half of a deadline that has two.

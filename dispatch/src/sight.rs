@@ -109,12 +109,16 @@ impl Turn<'_> {
         let since_ms = since.max(now_ms.saturating_sub(timing.reading_fresh_ms));
         self.is_open(elevator, landing, since_ms)
             && self.mode(elevator).serves_robots()
-            && !self.live.stopping
             && self
                 .live
                 .cars
                 .get(elevator)
                 .is_some_and(|car| car.hold_lasts_ms(now_ms) >= timing.valid_ms)
+    }
+
+    /// As `may_cross`, inwards: never while the gateway ends.
+    pub(crate) fn may_enter(&self, elevator: &ElevatorId, landing: &Landing, since: u64) -> bool {
+        !self.live.stopping && self.may_cross(elevator, landing, since)
     }
 
     /// The landing where a car was READ standing open, wherever that is.

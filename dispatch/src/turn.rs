@@ -129,9 +129,9 @@ impl Turn<'_> {
                 born_ms: kept.born_ms,
                 at_door: kept.at_door,
                 at_door_ms: kept.at_door_ms,
-                excluded: kept.excluded,
                 permitted_ms: kept.permitted_ms,
                 sent_back: kept.sent_back,
+                door_opened: kept.door_opened && is_after_running(ride.state),
                 shut_seen: kept.shut_seen && shift.state == RideState::Hold,
                 resumed: kept.resumed && shift.state != RideState::Queued,
                 shown: kept.shown,
@@ -290,5 +290,21 @@ impl Turn<'_> {
             at: self.now.wall,
         }));
         self.live.touched.insert(elevator.clone());
+    }
+}
+
+/// The door that was seen open since RUNNING began stays seen in what follows it.
+fn is_after_running(state: RideState) -> bool {
+    match state {
+        RideState::Running | RideState::TargetArrived | RideState::Hold => true,
+        RideState::Queued
+        | RideState::Granted
+        | RideState::WaitingHallCall
+        | RideState::ElevatorArrived
+        | RideState::RobotEntered
+        | RideState::RobotExited
+        | RideState::Cancelled
+        | RideState::Expired
+        | RideState::Failed => false,
     }
 }

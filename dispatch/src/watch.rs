@@ -206,7 +206,7 @@ impl Turn<'_> {
                 detail,
             );
         }
-        if self.live.frozen_since_ms.is_some() && self.live.boot.0 > 0 {
+        if self.live.broker_lost {
             let detail = "the broker cannot be reached".to_owned();
             add(AlarmCode::BrokerLost, None, Severity::Critical, detail);
         }

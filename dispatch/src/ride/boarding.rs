@@ -62,7 +62,7 @@ impl Turn<'_> {
                 car.kept.came = true;
             }
             self.keep_open(elevator, &ride.from);
-            if self.may_cross(elevator, &ride.from, since) || self.is_held_while_stopping(elevator)
+            if self.may_enter(elevator, &ride.from, since) || self.is_held_while_stopping(elevator)
             {
                 self.arrive(ride);
             } else if self.hold_refused(elevator) {
@@ -320,7 +320,7 @@ impl Turn<'_> {
                 .rides
                 .get(order)
                 .is_some_and(|progress| progress.recheck.is_some());
-            if !pending && self.may_cross(elevator, &ride.from, since) {
+            if !pending && self.may_enter(elevator, &ride.from, since) {
                 let withheld = ride.away && !ride.enter_given;
                 let word = if withheld {
                     Instruction::Approach

@@ -42,7 +42,7 @@ impl Turn<'_> {
     /// sent, a robot in HOLD leaves by the open door alone: no other way out is left to it.
     fn permission_is_fresh(&self, ride: &Ride, elevator: &ElevatorId) -> bool {
         match ride.state {
-            RideState::ElevatorArrived => self.may_cross(elevator, &ride.from, 0),
+            RideState::ElevatorArrived => self.may_enter(elevator, &ride.from, 0),
             RideState::TargetArrived => self.may_cross(elevator, &ride.to, 0),
             RideState::Hold => {
                 let open = self.open_landing(elevator, self.fresh_since());
@@ -86,6 +86,20 @@ impl Turn<'_> {
     pub(super) fn note_door(&mut self, order: &OrderId, at_door: Option<bool>, eta_s: Option<u32>) {
         let now_ms = self.now.mono_ms;
         let Some(ride) = self.ride(order) else { return };
+        match ride.state {
+            RideState::Queued
+            | RideState::Granted
+            | RideState::WaitingHallCall
+            | RideState::ElevatorArrived => {}
+            RideState::RobotEntered
+            | RideState::Running
+            | RideState::TargetArrived
+            | RideState::RobotExited
+            | RideState::Hold
+            | RideState::Cancelled
+            | RideState::Expired
+            | RideState::Failed => return,
+        }
         let away = match (at_door, eta_s) {
             (Some(at_door), _) => !at_door,
             (None, Some(eta)) => eta > 0,

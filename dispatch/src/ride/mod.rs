@@ -116,9 +116,6 @@ impl Turn<'_> {
             car.must_heal = true;
             car.good_since_ms = None;
         }
-        if let Some(progress) = self.progress(order) {
-            progress.excluded.insert(elevator.clone());
-        }
         self.requeue(order, Afterwards::Free);
     }
 
