@@ -23,6 +23,7 @@ mod gateway;
 mod mistake;
 mod text_file;
 mod timing;
+mod zones;
 
 pub use mistake::Mistake;
 
@@ -194,10 +195,10 @@ impl Config {
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
         let limits = timing::read_limits(root);
-        let buses = buses::read_buses(root);
+        let buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
-        let zones = buses::read_zones(root, &buses, &elevators);
-        elevators::refuse_deaf(&elevators, &zones);
+        let zones = zones::read(root, &buses, &elevators);
+        zones::refuse_deaf(&elevators, &zones);
         let mut drivers = Drivers::default();
         let drivers: Vec<_> = elevators
             .iter()

@@ -7,7 +7,6 @@ use protocol::limits::{ELEVATORS_MAX, FLOOR_BYTES_MAX, FLOORS_MAX};
 use protocol::ops::Presence;
 use protocol::{ElevatorId, FloorLabel, Side, ZoneId};
 
-use super::buses::Zones;
 use super::document::{Table, Value, milli};
 use super::timing::{Waits, seconds};
 
@@ -61,27 +60,6 @@ pub(super) fn read<'d>(root: &Table<'d>, waits: Option<&Waits>) -> Vec<Elevator<
         .into_iter()
         .map(|table| read_one(table, waits, &mut ids))
         .collect()
-}
-
-/// Refuses elevators that nobody would tell of a fire.
-pub(super) fn refuse_deaf(elevators: &[Elevator<'_>], zones: &Zones) {
-    for Elevator { table, zone, .. } in elevators {
-        let Some(zone) = zone.as_ref().filter(|zone| !zones.contains_key(*zone)) else {
-            continue;
-        };
-        if table
-            .value("mode_signal")
-            .is_some_and(|value| value.is_flag_of(false))
-        {
-            table.refuse::<()>(
-                "mode_signal",
-                format!(
-                    "true, or a [[zones]] with id = \"{zone}\" and a fire input: without either \
-                     nobody would tell of a fire"
-                ),
-            );
-        }
-    }
 }
 
 fn read_one<'d>(

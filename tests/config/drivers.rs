@@ -19,7 +19,7 @@ fn drivers_that_this_version_lacks_are_refused_clearly() {
         );
     }
     assert_beside_refused(
-        "[[buses]]\nid = \"b1\"\nserial = \"/dev/ttyS0\"\nbaud = 19200\naddress = \"h:1\"\n",
+        "[[buses]]\nid = \"b1\"\nserial = \"/dev/ttyS0\"\nbaud = 19200\nparity = \"even\"\n",
         "buses[0].serial = \"/dev/ttyS0\": expected address = \"host:port\" of a Modbus TCP server: \
          serial lines are not part of this version",
     );
