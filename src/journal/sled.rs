@@ -1,0 +1,428 @@
+//! The journal in sled 0.34.7.
+//!
+//! What sled does not do by itself is done here: `flush` reaches the system's cache only, so each
+//! one is followed by a sync of the data file; values stay small; identifiers are ours.
+//!
+//! | tree | key | value |
+//! |---|---|---|
+//! | `records` | number | a record (`dispatch::edge::record`) |
+//! | `ledger` | order id with its workflow's tag | the row, sealed |
+//! | `snapshots` | number covered, number of the chunk | up to 4,000 bytes of a snapshot, sealed |
+//! | `meta` | a name | format, id, snapshot, tally of the ledger, durable mark; sealed |
+
+mod read;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ::sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
+use ::sled::{Batch as Writes, Db, Tree};
+use dispatch::edge::record::{ChainHash, RecordError, checksum};
+use dispatch::edge::{Anchor, Batch, Chain, Journal, JournalError, Loaded, Seq};
+pub use read::Inspection;
+
+use super::directory::{DataDir, JournalId};
+use super::guard::reading;
+use super::rows::{LedgerRow, SnapshotHead, Tally, corrupt, read_number, seal, unseal};
+
+/// The version of the store's format that is written. It also covers the version of records.
+pub const FORMAT: u64 = 1;
+/// sled's cache, 16 MiB (its own default is 1 GiB).
+const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes of a snapshot in one value; sled moves large values into files that it does not sync.
+const CHUNK_BYTES: usize = 4000;
+/// Values written or removed in one go while tidying up.
+const GROUP: usize = 256;
+/// Records that a snapshot covers are removed with the appends after it, so many with each at
+/// least, so that none of them waits long.
+const TRIM_MIN: u64 = 8;
+
+/// How long the file of a dropped store may stay locked.
+const UNLOCK_WAIT: Duration = Duration::from_secs(5);
+
+const FORMAT_KEY: &[u8] = b"format";
+const ID_KEY: &[u8] = b"id";
+const SNAPSHOT_KEY: &[u8] = b"snapshot";
+const TALLY_KEY: &[u8] = b"ledger";
+const DURABLE_KEY: &[u8] = b"durable";
+
+/// The journal of one machine.
+#[derive(Debug)]
+pub struct SledJournal {
+    db: Db,
+    records: Tree,
+    ledger: Tree,
+    snapshots: Tree,
+    meta: Tree,
+    /// sled's data file, to sync it by.
+    data: File,
+    id: JournalId,
+    chain: Chain,
+    tally: Tally,
+    /// Covered records that are still there: from, up to.
+    trim: (Seq, Seq),
+    state: Stage,
+    /// Last, so that the lock outlives the store.
+    _dir: DataDir,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Opened,
+    Loaded,
+    Failed,
+}
+
+impl SledJournal {
+    /// Opens the journal below the data directory, and creates it where there is none.
+    ///
+    /// # Errors
+    /// [`JournalError::InUse`]; [`JournalError::Corrupt`] where there is something that is no
+    /// journal of a known version; [`JournalError::Store`] where it cannot be read or created.
+    pub fn open(data_dir: &Path) -> Result<Self, JournalError> {
+        let dir = DataDir::take(data_dir)?;
+        if !dir.has_journal() {
+            dir.create(create)?;
+        }
+        reading(|| Self::open_in(dir))
+    }
+
+    /// Opens the journal below the data directory, to look at it.
+    ///
+    /// # Errors
+    /// As [`SledJournal::open`]; [`JournalError::Store`] where there is none.
+    pub fn open_existing(data_dir: &Path) -> Result<Self, JournalError> {
+        let none = || JournalError::Store(format!("there is no journal in {}", data_dir.display()));
+        if !data_dir.is_dir() {
+            return Err(none());
+        }
+        let dir = DataDir::take(data_dir)?;
+        if !dir.has_journal() {
+            return Err(none());
+        }
+        reading(|| Self::open_in(dir))
+    }
+
+    /// Which journal this is.
+    #[must_use]
+    pub fn id(&self) -> JournalId {
+        self.id
+    }
+
+    fn open_in(dir: DataDir) -> Result<Self, JournalError> {
+        dir.check()?;
+        let db = open_sled(&dir.journal())?;
+        let tree = |name: &str| db.open_tree(name).map_err(store);
+        let (records, ledger) = (tree("records")?, tree("ledger")?);
+        let (snapshots, meta) = (tree("snapshots")?, tree("meta")?);
+        let need = |key: &[u8]| {
+            let lost = || corrupt(format!("meta `{}` is lost", key.escape_ascii()));
+            meta.get(key).map_err(store)?.ok_or_else(lost)
+        };
+        let format = read_number(FORMAT_KEY, &need(FORMAT_KEY)?)?;
+        if format != FORMAT {
+            let known = format!("this program reads {FORMAT}");
+            return Err(corrupt(format!("the store has format {format}, {known}")));
+        }
+        let id_value = need(ID_KEY)?;
+        let id = <[u8; 16]>::try_from(unseal("meta", ID_KEY, &id_value)?)
+            .map_err(|_| corrupt("meta `id` is no id".to_owned()))?;
+        Ok(Self {
+            data: dir.data_file()?,
+            db,
+            records,
+            ledger,
+            snapshots,
+            meta,
+            id: JournalId(u128::from_be_bytes(id)),
+            chain: Chain::new(Anchor::default()),
+            tally: Tally::default(),
+            trim: (0, 0),
+            state: Stage::Opened,
+            _dir: dir,
+        })
+    }
+
+    /// The rows of a step's ledger changes, and the tally with them.
+    fn ledger_writes(&self, batch: &Batch, last: Seq) -> Result<(Writes, Tally), JournalError> {
+        let mut tally = self.tally;
+        let mut now: BTreeMap<&[u8], Option<Vec<u8>>> = BTreeMap::new();
+        for change in &batch.ledger {
+            let key = change.key.as_slice();
+            let before = match now.get(key) {
+                Some(row) => row.clone(),
+                None => self.ledger.get(key).map_err(store)?.map(|row| row.to_vec()),
+            };
+            let mut made = last;
+            if let Some(sealed) = &before {
+                tally.remove(sealed);
+                made = LedgerRow::read(key, sealed)?.made;
+            }
+            let row = change.row.clone().map(|row| LedgerRow {
+                made,
+                changed: last,
+                row,
+            });
+            let row = row.map(|row| row.write(key));
+            row.iter().for_each(|sealed| tally.add(sealed));
+            now.insert(key, row);
+        }
+        let mut writes = Writes::default();
+        for (key, row) in now {
+            match row {
+                Some(sealed) => writes.insert(key, sealed),
+                None => writes.remove(key),
+            }
+        }
+        Ok((writes, tally))
+    }
+
+    fn append_step(&mut self, batch: &Batch) -> Result<Seq, JournalError> {
+        let last = self.chain.end().seq + batch.facts.len() as u64;
+        let (rows, tally) = self.ledger_writes(batch, last)?;
+        let mut records = Writes::default();
+        for (seq, record) in self.chain.extend(&batch.facts).map_err(too_large)? {
+            records.insert(&seq.to_be_bytes(), record);
+        }
+        let (from, to) = self.trim;
+        let trimmed = to.min(from + TRIM_MIN.max(2 * batch.facts.len() as u64));
+        for seq in from..trimmed {
+            records.remove(&seq.to_be_bytes());
+        }
+        let mut meta = Writes::default();
+        if tally != self.tally {
+            meta.insert(TALLY_KEY, tally.write(TALLY_KEY));
+        }
+        (&self.records, &self.ledger, &self.meta)
+            .transaction(|(in_records, in_ledger, in_meta)| {
+                in_records.apply_batch(&records)?;
+                in_ledger.apply_batch(&rows)?;
+                in_meta.apply_batch(&meta)?;
+                Ok::<(), ConflictableTransactionError<()>>(())
+            })
+            .map_err(|error| match error {
+                TransactionError::Storage(error) => store(error),
+                TransactionError::Abort(()) => {
+                    JournalError::Store("a step was given up".to_owned())
+                }
+            })?;
+        self.tally = tally;
+        self.trim.0 = trimmed;
+        Ok(last)
+    }
+
+    fn flush(&self) -> Result<(), JournalError> {
+        self.db.flush().map_err(store)?;
+        self.data
+            .sync_data()
+            .map_err(|error| JournalError::Store(format!("cannot sync the data file: {error}")))
+    }
+
+    fn write_snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
+        let mut chunks = Vec::new();
+        for (index, chunk) in (0_u32..).zip(state.chunks(CHUNK_BYTES)) {
+            let key = [&covers.to_be_bytes()[..], &index.to_be_bytes()[..]].concat();
+            let sealed = seal(&key, chunk);
+            chunks.push((key, Some(sealed)));
+        }
+        write(&self.snapshots, chunks)?;
+        self.flush()?;
+        self.chain.synced();
+        let covers = Anchor {
+            seq: covers,
+            hash: self.hash_of(covers)?,
+        };
+        let head = SnapshotHead {
+            covers,
+            bytes: state.len() as u64,
+            sum: checksum(&[state]),
+        };
+        self.meta
+            .insert(SNAPSHOT_KEY, head.write(SNAPSHOT_KEY))
+            .map_err(store)?;
+        self.flush()?;
+        self.remove_snapshots_except(covers.seq)?;
+        self.trim.1 = covers.seq + 1;
+        Ok(())
+    }
+
+    fn hash_of(&self, seq: Seq) -> Result<ChainHash, JournalError> {
+        if seq == self.chain.end().seq {
+            return Ok(self.chain.end().hash);
+        }
+        let record = self.records.get(seq.to_be_bytes()).map_err(store)?;
+        let missing = || JournalError::Corrupt {
+            seq,
+            detail: "it is missing".to_owned(),
+        };
+        record
+            .map(|record| ChainHash::of(&record))
+            .ok_or_else(missing)
+    }
+
+    /// Does something to the store; nothing more once that failed.
+    fn doing<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        match self.state {
+            Stage::Loaded => {}
+            Stage::Opened => return Err(JournalError::Store("it was not loaded".to_owned())),
+            Stage::Failed => return Err(JournalError::Store("it failed before".to_owned())),
+        }
+        let result = act(self);
+        if result.is_err() {
+            self.state = Stage::Failed;
+        }
+        result
+    }
+}
+
+impl Journal for SledJournal {
+    fn load(&mut self) -> Result<Loaded, JournalError> {
+        let found = self.inspect()?;
+        self.chain = Chain::new(found.end);
+        let next = found
+            .loaded
+            .snapshot
+            .as_ref()
+            .map_or(1, |(covers, _)| covers + 1);
+        self.trim = (next, next);
+        reading(|| self.tidy(&found))?;
+        self.flush()?;
+        self.state = Stage::Loaded;
+        Ok(found.loaded)
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<Seq, JournalError> {
+        if batch.facts.is_empty() {
+            if batch.ledger.is_empty() {
+                return Ok(self.chain.end().seq);
+            }
+            // Nobody would wait for it to be durable.
+            return Err(JournalError::Store(
+                "a ledger row changed without a fact".to_owned(),
+            ));
+        }
+        self.doing(|journal| journal.append_step(batch))
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        self.doing(|journal| {
+            journal.flush()?;
+            journal.chain.synced();
+            Ok(())
+        })
+    }
+
+    fn snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
+        self.doing(|journal| {
+            let (_, covered) = journal.trim;
+            let end = journal.chain.end().seq;
+            if covers > end {
+                let detail = format!("a snapshot of record {covers}, the last is {end}");
+                return Err(JournalError::Store(detail));
+            }
+            // Nothing happened since the last one.
+            if covers < covered {
+                return Ok(());
+            }
+            journal.write_snapshot(covers, state)
+        })
+    }
+
+    fn close(&mut self) -> Result<(), JournalError> {
+        self.doing(|journal| {
+            journal.flush()?;
+            journal.chain.synced();
+            let durable = journal.chain.durable().to_be_bytes();
+            journal
+                .meta
+                .insert(DURABLE_KEY, seal(DURABLE_KEY, &durable))
+                .map_err(store)?;
+            journal.flush()
+        })
+    }
+}
+
+/// Makes an empty journal in an empty directory.
+fn create(path: &Path) -> Result<(), JournalError> {
+    let db = open_sled(path)?;
+    for name in ["records", "ledger", "snapshots"] {
+        db.open_tree(name).map_err(store)?;
+    }
+    let meta = db.open_tree("meta").map_err(store)?;
+    let id = JournalId::random().0.to_be_bytes();
+    let rows = [
+        (FORMAT_KEY, seal(FORMAT_KEY, &FORMAT.to_be_bytes())),
+        (ID_KEY, seal(ID_KEY, &id)),
+        (TALLY_KEY, Tally::default().write(TALLY_KEY)),
+    ];
+    write(
+        &meta,
+        rows.map(|(key, row)| (key.to_vec(), Some(row))).to_vec(),
+    )?;
+    db.flush().map(|_| ()).map_err(store)
+}
+
+fn open_sled(path: &Path) -> Result<Db, JournalError> {
+    let config = ::sled::Config::new()
+        .path(path)
+        .cache_capacity(CACHE_BYTES)
+        .flush_every_ms(None);
+    let start = Instant::now();
+    loop {
+        match config.open() {
+            // The directory is ours: it is a store that this process dropped, whose threads have
+            // not let go of the file yet.
+            Err(::sled::Error::Io(error)) if error.to_string().contains("acquire lock") => {
+                if start.elapsed() > UNLOCK_WAIT {
+                    return Err(JournalError::InUse);
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+            other => return other.map_err(store),
+        }
+    }
+}
+
+fn remove(tree: &Tree, keys: Vec<Vec<u8>>) -> Result<(), JournalError> {
+    write(tree, keys.into_iter().map(|key| (key, None)).collect())
+}
+
+fn write(tree: &Tree, rows: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Result<(), JournalError> {
+    for group in rows.chunks(GROUP) {
+        let mut writes = Writes::default();
+        for (key, row) in group {
+            match row {
+                Some(row) => writes.insert(key.as_slice(), row.as_slice()),
+                None => writes.remove(key.as_slice()),
+            }
+        }
+        tree.apply_batch(writes).map_err(store)?;
+    }
+    Ok(())
+}
+
+fn too_large(error: RecordError) -> JournalError {
+    if let RecordError::TooLarge(bytes) = error {
+        return JournalError::TooLarge(bytes);
+    }
+    JournalError::Store(error.to_string())
+}
+
+fn store(error: ::sled::Error) -> JournalError {
+    use ::sled::Error::{CollectionNotFound, Corruption, Io, ReportableBug, Unsupported};
+    match error {
+        Io(error) => JournalError::Store(error.to_string()),
+        error @ (CollectionNotFound(_) | Corruption { .. } | ReportableBug(_) | Unsupported(_)) => {
+            corrupt(error.to_string())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

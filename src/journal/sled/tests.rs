@@ -1,0 +1,401 @@
+use std::fs;
+
+use dispatch::edge::LedgerChange;
+use dispatch::{ElevatorFact, Fact};
+use protocol::ElevatorId;
+use tempfile::TempDir;
+
+use super::*;
+
+fn fact(name: &str) -> Fact {
+    Fact::Elevator(ElevatorFact::Freed {
+        elevator: ElevatorId::new(name).unwrap(),
+    })
+}
+
+fn batch(names: &[&str], ledger: &[(&str, Option<&str>)]) -> Batch {
+    let change = |(key, row): &(&str, Option<&str>)| LedgerChange {
+        key: key.as_bytes().to_vec(),
+        row: row.map(|row| row.as_bytes().to_vec()),
+    };
+    Batch {
+        facts: names.iter().map(|name| fact(name)).collect(),
+        ledger: ledger.iter().map(change).collect(),
+    }
+}
+
+fn open(dir: &TempDir) -> (SledJournal, Loaded) {
+    let mut journal = SledJournal::open(dir.path()).unwrap();
+    let loaded = journal.load().unwrap();
+    (journal, loaded)
+}
+
+/// Steps of two and one records with ledger rows, synced, then one more, closed.
+fn filled(dir: &TempDir) {
+    let (mut journal, loaded) = open(dir);
+    assert_eq!(loaded, Loaded::default());
+    assert_eq!(
+        journal
+            .append(&batch(&["A", "B"], &[("r:T-1", Some("one"))]))
+            .unwrap(),
+        2
+    );
+    assert_eq!(
+        journal
+            .append(&batch(&["C"], &[("r:T-2", Some("two"))]))
+            .unwrap(),
+        3
+    );
+    journal.sync().unwrap();
+    assert_eq!(
+        journal
+            .append(&batch(&["D"], &[("r:T-1", Some("done"))]))
+            .unwrap(),
+        4
+    );
+    journal.close().unwrap();
+}
+
+fn corrupt_seq(error: &JournalError) -> Seq {
+    match error {
+        JournalError::Corrupt { seq, .. } => *seq,
+        JournalError::InUse | JournalError::TooLarge(_) | JournalError::Store(_) => {
+            panic!("{error}")
+        }
+    }
+}
+
+/// Why the journal does not load.
+fn refusal(dir: &TempDir) -> JournalError {
+    match SledJournal::open(dir.path()) {
+        Ok(mut journal) => journal.load().unwrap_err(),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn what_was_appended_is_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, loaded) = open(&dir);
+    let facts = [
+        (1, fact("A")),
+        (2, fact("B")),
+        (3, fact("C")),
+        (4, fact("D")),
+    ];
+    assert_eq!(loaded.facts, facts);
+    let row = |key: &str, row: &str| (key.as_bytes().to_vec(), row.as_bytes().to_vec());
+    assert_eq!(loaded.ledger, [row("r:T-1", "done"), row("r:T-2", "two")]);
+    assert_eq!(
+        (loaded.cut, loaded.snapshot.clone(), loaded.last()),
+        (0, None, 4)
+    );
+    assert_eq!(
+        journal.append(&batch(&["E"], &[("r:T-2", None)])).unwrap(),
+        5
+    );
+    journal.close().unwrap();
+    drop(journal);
+    let (_, loaded) = open(&dir);
+    assert_eq!(loaded.last(), 5);
+    assert_eq!(loaded.ledger, [row("r:T-1", "done")]);
+}
+
+#[test]
+fn a_snapshot_takes_the_place_of_what_it_covers() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, _) = open(&dir);
+    // Three chunks, the last one short.
+    let state: Vec<u8> = (0..9000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    journal.snapshot(3, &state).unwrap();
+    assert_eq!(journal.append(&batch(&["E"], &[])).unwrap(), 5);
+    journal.close().unwrap();
+    drop(journal);
+    let (mut journal, loaded) = open(&dir);
+    assert_eq!(loaded.snapshot, Some((3, state)));
+    assert_eq!(loaded.facts, [(4, fact("D")), (5, fact("E"))]);
+    assert_eq!(loaded.ledger.len(), 2, "the ledger is apart from it");
+    assert_eq!(journal.records.len(), 2);
+
+    journal.snapshot(5, b"").unwrap();
+    drop(journal);
+    let (journal, loaded) = open(&dir);
+    assert_eq!(loaded.snapshot, Some((5, Vec::new())));
+    assert_eq!((loaded.facts.len(), loaded.last()), (0, 5));
+    assert_eq!((journal.records.len(), journal.snapshots.len()), (0, 0));
+}
+
+#[test]
+fn a_snapshot_ahead_of_the_records_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, _) = open(&dir);
+    assert!(journal.snapshot(5, b"state").is_err());
+}
+
+#[test]
+fn a_damaged_record_is_named() {
+    for seq in 1..=4_u64 {
+        let dir = tempfile::tempdir().unwrap();
+        filled(&dir);
+        let (journal, _) = open(&dir);
+        let mut record = journal
+            .records
+            .get(seq.to_be_bytes())
+            .unwrap()
+            .unwrap()
+            .to_vec();
+        record[45] ^= 1;
+        journal.records.insert(seq.to_be_bytes(), record).unwrap();
+        drop(journal);
+        assert_eq!(corrupt_seq(&refusal(&dir)), seq, "law 11");
+        let count = SledJournal::open(dir.path()).unwrap().records.len();
+        assert_eq!(count, 4, "nothing was cut off");
+    }
+}
+
+#[test]
+fn a_missing_record_is_named() {
+    for seq in 1..=4_u64 {
+        let dir = tempfile::tempdir().unwrap();
+        filled(&dir);
+        let (journal, _) = open(&dir);
+        journal.records.remove(seq.to_be_bytes()).unwrap();
+        drop(journal);
+        assert_eq!(corrupt_seq(&refusal(&dir)), seq);
+    }
+}
+
+#[test]
+fn an_unacknowledged_tail_is_cut_off_with_its_ledger_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, _) = open(&dir);
+    journal
+        .append(&batch(&["E", "F"], &[("r:T-3", Some("three"))]))
+        .unwrap();
+    journal
+        .append(&batch(&["G"], &[("r:T-4", Some("four"))]))
+        .unwrap();
+    let torn = journal.records.get(6_u64.to_be_bytes()).unwrap().unwrap();
+    journal
+        .records
+        .insert(6_u64.to_be_bytes(), &torn[..50])
+        .unwrap();
+    drop(journal);
+
+    let found = SledJournal::open(dir.path()).unwrap().inspect().unwrap();
+    assert_eq!(found.tail, [5, 6, 7], "5 and 6 are one step");
+    assert_eq!((found.loaded.last(), found.loaded.ledger.len()), (4, 2));
+
+    let (mut journal, loaded) = open(&dir);
+    assert_eq!((loaded.cut, loaded.last(), loaded.ledger.len()), (3, 4, 2));
+    assert_eq!(journal.records.len(), 4);
+    assert_eq!(journal.append(&batch(&["H"], &[])).unwrap(), 5);
+    journal.close().unwrap();
+    drop(journal);
+    let (_, loaded) = open(&dir);
+    assert_eq!((loaded.cut, loaded.last(), loaded.ledger.len()), (0, 5, 2));
+}
+
+#[test]
+fn a_tail_that_changed_an_older_ledger_row_cannot_be_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, _) = open(&dir);
+    journal
+        .append(&batch(&["E"], &[("r:T-1", Some("other"))]))
+        .unwrap();
+    journal.records.remove(5_u64.to_be_bytes()).unwrap();
+    drop(journal);
+    let error = SledJournal::open(dir.path()).unwrap().load().unwrap_err();
+    assert_eq!(corrupt_seq(&error), 5);
+    assert!(error.to_string().contains("r:T-1"), "{error}");
+}
+
+#[test]
+fn a_lost_a_changed_and_a_foreign_ledger_row_are_found() {
+    type Damage = fn(&SledJournal);
+    let table: [(&str, Damage); 4] = [
+        ("lost", |journal| {
+            journal.ledger.remove("r:T-2").unwrap();
+        }),
+        ("added", |journal| {
+            let row = LedgerRow {
+                made: 1,
+                changed: 1,
+                row: b"x".to_vec(),
+            };
+            journal.ledger.insert("r:T-9", row.write(b"r:T-9")).unwrap();
+        }),
+        ("changed", |journal| {
+            let mut row = journal.ledger.get("r:T-2").unwrap().unwrap().to_vec();
+            row[17] ^= 1;
+            journal.ledger.insert("r:T-2", row).unwrap();
+        }),
+        ("another's", |journal| {
+            let row = journal.ledger.get("r:T-1").unwrap().unwrap();
+            journal.ledger.insert("r:T-2", row).unwrap();
+        }),
+    ];
+    for (name, damage) in table {
+        let dir = tempfile::tempdir().unwrap();
+        filled(&dir);
+        let (journal, _) = open(&dir);
+        damage(&journal);
+        drop(journal);
+        assert_eq!(corrupt_seq(&refusal(&dir)), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_snapshot_that_is_not_whole_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, _) = open(&dir);
+    journal.snapshot(4, &[7; 9000]).unwrap();
+    let chunk = [&4_u64.to_be_bytes()[..], &1_u32.to_be_bytes()[..]].concat();
+    journal.snapshots.remove(chunk).unwrap();
+    drop(journal);
+    let said = refusal(&dir).to_string();
+    assert!(said.contains("snapshot that covers record 4"), "{said}");
+}
+
+#[test]
+fn a_newer_format_and_lost_meta_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (journal, _) = open(&dir);
+    journal
+        .meta
+        .insert(FORMAT_KEY, seal(FORMAT_KEY, &2_u64.to_be_bytes()))
+        .unwrap();
+    drop(journal);
+    let said = refusal(&dir).to_string();
+    assert!(
+        said.contains("the store has format 2, this program reads 1"),
+        "{said}"
+    );
+
+    for key in [FORMAT_KEY, ID_KEY, TALLY_KEY] {
+        let dir = tempfile::tempdir().unwrap();
+        filled(&dir);
+        let (journal, _) = open(&dir);
+        journal.meta.remove(key).unwrap();
+        drop(journal);
+        assert_eq!(corrupt_seq(&refusal(&dir)), 0);
+    }
+}
+
+#[test]
+fn a_second_process_is_kept_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&dir);
+    assert!(
+        matches!(SledJournal::open(dir.path()), Err(JournalError::InUse)),
+        "T-STACK-12"
+    );
+    let looked = SledJournal::open_existing(dir.path());
+    assert!(matches!(looked, Err(JournalError::InUse)));
+    drop(journal);
+    assert!(SledJournal::open(dir.path()).is_ok());
+}
+
+#[test]
+fn looking_creates_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("data");
+    assert!(matches!(
+        SledJournal::open_existing(&path),
+        Err(JournalError::Store(_))
+    ));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_store_that_is_gone_from_its_directory_is_not_an_empty_one() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    fs::remove_file(dir.path().join("journal/db")).unwrap();
+    assert_eq!(corrupt_seq(&refusal(&dir)), 0, "law 11");
+}
+
+#[test]
+fn nothing_is_done_before_the_load_or_after_a_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = SledJournal::open(dir.path()).unwrap();
+    assert!(journal.append(&batch(&["A"], &[])).is_err());
+    journal.load().unwrap();
+    assert_eq!(journal.append(&Batch::default()).unwrap(), 0);
+    assert!(
+        journal
+            .append(&batch(&[], &[("r:T-1", Some("row"))]))
+            .is_err()
+    );
+    let huge = Fact::Site(dispatch::SiteFact::Operator {
+        operator: "op".to_owned(),
+        reason: "r".repeat(5000),
+        action: dispatch::OperatorAction::ElevatorList,
+        at: protocol::Timestamp(0),
+    });
+    let huge = Batch {
+        facts: vec![huge],
+        ledger: Vec::new(),
+    };
+    assert!(matches!(
+        journal.append(&huge),
+        Err(JournalError::TooLarge(_))
+    ));
+    assert!(
+        journal.append(&batch(&["A"], &[])).is_err(),
+        "memory is ahead of the store"
+    );
+    assert!(journal.sync().is_err());
+}
+
+#[test]
+fn a_row_changed_twice_in_one_step_is_counted_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut journal, _) = open(&dir);
+    let changes = [
+        ("k", Some("1")),
+        ("k", Some("2")),
+        ("l", Some("3")),
+        ("l", None),
+    ];
+    journal.append(&batch(&["A"], &changes)).unwrap();
+    journal.close().unwrap();
+    drop(journal);
+    let (_, loaded) = open(&dir);
+    assert_eq!(loaded.ledger, [(b"k".to_vec(), b"2".to_vec())]);
+}
+
+/// Many orders that are accepted, ended and forgotten leave a store of bounded size (T-STACK-20).
+#[test]
+fn the_store_stays_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut journal, _) = open(&dir);
+    let mut sizes = Vec::new();
+    for round in 0..6 {
+        for n in 0..2000_u64 {
+            let order = round * 2000 + n;
+            let (new, old) = (
+                format!("r:T-{order}"),
+                format!("r:T-{}", order.saturating_sub(500)),
+            );
+            let changes = [(new.as_str(), Some("accepted")), (old.as_str(), None)];
+            let last = journal.append(&batch(&["A", "B", "C"], &changes)).unwrap();
+            if n % 250 == 249 {
+                journal.snapshot(last, &[1; 5000]).unwrap();
+            }
+        }
+        assert!(journal.records.len() <= 1600, "{}", journal.records.len());
+        assert!(journal.ledger.len() <= 501);
+        assert_eq!(journal.snapshots.len(), 2);
+        sizes.push(journal.db.size_on_disk().unwrap());
+    }
+    let half = sizes[2];
+    assert!(sizes[5] <= half + half / 2 + (4 << 20), "{sizes:?}");
+}
