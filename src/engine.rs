@@ -1,14 +1,47 @@
 //! The one thread that owns the core.
+//!
+//! It takes what happened from its inbox, in order, lets the core step, and hands facts and effects
+//! to the committer, which releases the effects when the facts are durable. It waits for nothing
+//! else: the clock's next deadline wakes it, a full committer holds it, and a held engine holds the
+//! sockets.
 
-use dispatch::Input;
+mod held;
+mod mqtt_line;
+mod outlet;
+mod stop;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dispatch::edge::Batch;
+use dispatch::{Core, Effects, Input, Timing, ledger_changes};
 use protocol::ElevatorId;
 use protocol::elevator::ElevatorEvent;
-use tokio::sync::mpsc;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
 
+pub use mqtt_line::MqttLine;
+pub use outlet::{Lines, Outlet, Release};
+
+use crate::clock::Clock;
+use crate::ending::{End, Ending};
+use crate::journal::{Committer, FenceMarks};
 use crate::mqtt::AckToken;
+use stop::{Doors, InFlight};
 
 /// Where everything that happens goes. Bounded: whoever sends waits while it is full.
 pub type Inbox = mpsc::Sender<Arrival>;
+
+/// Arrivals that may wait.
+pub const INBOX_MAX: usize = 1_024;
+/// Arrivals that are taken at once.
+const BATCH: usize = 64;
+/// The longest sleep; the core's own deadlines are mostly sooner.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// For the committer to finish what it has.
+const CLOSE: Duration = Duration::from_secs(4);
 
 /// Something that happened.
 #[derive(Debug)]
@@ -31,4 +64,294 @@ pub enum Heard {
         /// What it said.
         event: ElevatorEvent,
     },
+    /// The process is to end: nothing new, and what must be finished is finished.
+    Stop,
+    /// The journal failed: nothing moves any more, doors stay held for a while.
+    JournalFailed,
+}
+
+/// What the engine's thread needs.
+pub struct Parts {
+    /// The core, restored.
+    pub core: Core,
+    /// The clock.
+    pub clock: Clock,
+    /// What happens.
+    pub inbox: mpsc::Receiver<Arrival>,
+    /// Keeps the facts.
+    pub committer: Committer<Release>,
+    /// Keeps the fences.
+    pub marks: FenceMarks,
+    /// The controllers that speak MQTT.
+    pub mqtt: Arc<MqttLine>,
+    /// Where commands go past the committer, once it has failed.
+    pub lines: Arc<Lines>,
+    /// Where the end of the process is called for.
+    pub ending: Ending,
+    /// The waits of the site.
+    pub timing: Timing,
+}
+
+/// The engine's thread, from outside.
+pub struct Running {
+    ended: watch::Receiver<bool>,
+}
+
+impl Running {
+    /// Waits for the thread to end, at most for `wait`. `false`: it did not.
+    pub async fn ended(&self, wait: Duration) -> bool {
+        let mut ended = self.ended.clone();
+        let over = ended.wait_for(|ended| *ended);
+        timeout(wait, over).await.is_ok()
+    }
+}
+
+/// Starts the thread. `first` are the first inputs of the process, before anything of the inbox.
+///
+/// # Errors
+/// Where the system starts no thread.
+pub fn start(parts: Parts, first: Vec<Input>, runtime: Handle) -> io::Result<Running> {
+    let (sender, ended) = watch::channel(false);
+    let engine = Engine {
+        parts,
+        out: Effects::default(),
+        doors: Doors::default(),
+        in_flight: InFlight::default(),
+        stop_at_ms: None,
+        failed: false,
+    };
+    std::thread::Builder::new()
+        .name("engine".to_owned())
+        .spawn(move || {
+            engine.run(first, &runtime);
+            sender.send_replace(true);
+        })?;
+    Ok(Running { ended })
+}
+
+struct Engine {
+    parts: Parts,
+    out: Effects,
+    /// Which doors were seen open last.
+    doors: Doors,
+    /// Commands whose outcome is not known.
+    in_flight: InFlight,
+    /// When a stopping engine ends at the latest for the sake of held doors.
+    stop_at_ms: Option<u64>,
+    /// The journal failed.
+    failed: bool,
+}
+
+impl Engine {
+    fn run(mut self, first: Vec<Input>, runtime: &Handle) {
+        for input in first {
+            self.step(input, None);
+        }
+        let mut batch = Vec::with_capacity(BATCH);
+        while !self.is_over() {
+            let sleep = self.sleep();
+            let inbox = &mut self.parts.inbox;
+            let receive = async { timeout(sleep, inbox.recv_many(&mut batch, BATCH)).await };
+            // Nothing received, and not for the time: every sender is gone.
+            if let Ok(0) = runtime.block_on(receive) {
+                break;
+            }
+            for arrival in batch.drain(..) {
+                self.take(arrival);
+            }
+            self.tick();
+        }
+        self.close();
+    }
+
+    fn take(&mut self, Arrival { heard, ack }: Arrival) {
+        match heard {
+            Heard::Input(input) => {
+                let link = if let Input::Broker { up } = input {
+                    Some(up)
+                } else {
+                    None
+                };
+                self.step(input, ack);
+                if let Some(up) = link {
+                    self.mqtt_link(up);
+                }
+            }
+            Heard::Controller { elevator, event } => {
+                let now = self.parts.clock.now();
+                let mut reports = self.parts.mqtt.heard(&elevator, &event, now);
+                let last = reports.pop();
+                for report in reports {
+                    self.step(report, None);
+                }
+                // The message is done with when the last report of it is.
+                match last {
+                    Some(report) => self.step(report, ack),
+                    None => self.submit(ack),
+                }
+            }
+            Heard::Stop => {
+                self.step(Input::Stopping, None);
+                self.stop_soon();
+            }
+            Heard::JournalFailed => self.fail(),
+        }
+    }
+
+    /// The link to the controllers that speak MQTT is the link to the broker.
+    fn mqtt_link(&mut self, up: bool) {
+        for report in self.parts.mqtt.link(up) {
+            self.step(report, None);
+        }
+    }
+
+    fn step(&mut self, input: Input, ack: Option<AckToken>) {
+        self.doors.see(&input);
+        self.in_flight.see(&input);
+        if self.failed {
+            return;
+        }
+        self.out.clear();
+        self.parts
+            .core
+            .step(self.parts.clock.now(), input, &mut self.out);
+        self.submit(ack);
+    }
+
+    /// Hands over what the last step yielded.
+    fn submit(&mut self, ack: Option<AckToken>) {
+        if self.failed {
+            return;
+        }
+        let at_ms = self.parts.clock.mono_ms();
+        let facts = std::mem::take(&mut self.out.facts);
+        let effects = std::mem::take(&mut self.out.effects);
+        self.in_flight.released(&effects, at_ms);
+        let durable = self.parts.committer.durable();
+        if let Err(error) = self.parts.marks.note(&facts, durable) {
+            tracing::error!(%error, "the fence marks failed");
+            return self.fail();
+        }
+        let ledger = ledger_changes(self.parts.core.state(), &facts);
+        let release = Release {
+            at_ms,
+            effects,
+            ack,
+        };
+        let submitted = self
+            .parts
+            .committer
+            .submit(Batch { facts, ledger }, release);
+        let kept = submitted.and_then(|()| {
+            if !self.parts.committer.snapshot_is_due() {
+                return Ok(());
+            }
+            self.parts
+                .committer
+                .snapshot(self.parts.core.state().encode_snapshot())
+        });
+        if let Err(error) = kept {
+            tracing::error!(%error, "the journal takes no more");
+            self.fail();
+        }
+    }
+
+    fn tick(&mut self) {
+        let now_ms = self.parts.clock.mono_ms();
+        if self.failed {
+            self.parts.lines.renew_holds(&self.held(now_ms), now_ms);
+        } else if self
+            .parts
+            .core
+            .next_deadline_ms()
+            .is_some_and(|due_ms| due_ms <= now_ms)
+        {
+            self.step(Input::Tick, None);
+        }
+    }
+
+    fn sleep(&self) -> Duration {
+        let now_ms = self.parts.clock.mono_ms();
+        if self.failed || self.stop_at_ms.is_some() {
+            return Duration::from_millis(50);
+        }
+        match self.parts.core.next_deadline_ms() {
+            Some(due_ms) => Duration::from_millis(due_ms.saturating_sub(now_ms)).min(SLEEP_MAX),
+            None => SLEEP_MAX,
+        }
+    }
+
+    /// Memory is ahead of the disk and not used any more.
+    fn fail(&mut self) {
+        if self.failed {
+            return;
+        }
+        self.failed = true;
+        self.stop_soon();
+        let wait_ms = self
+            .stop_at_ms
+            .unwrap_or(0)
+            .saturating_sub(self.parts.clock.mono_ms());
+        self.parts.ending.call(End::JournalFailed { wait_ms });
+    }
+
+    /// The end comes after the doors that must be held, and the commands under way.
+    fn stop_soon(&mut self) {
+        let now_ms = self.parts.clock.mono_ms();
+        let wait_ms = if self.held(now_ms).is_empty() {
+            0
+        } else {
+            2 * self.parts.timing.valid_ms
+        };
+        self.stop_at_ms.get_or_insert(now_ms + wait_ms);
+    }
+
+    /// Elevators that a robot may be in, whose door is held and was seen open.
+    fn held(&self, now_ms: u64) -> Vec<ElevatorId> {
+        let rides = &self.parts.core.state().rides;
+        let inside: Vec<&ElevatorId> = rides
+            .values()
+            .filter(|ride| ride.inside)
+            .filter_map(|ride| ride.elevator.as_ref())
+            .collect();
+        let mut held = self.parts.lines.held(now_ms);
+        held.retain(|elevator| inside.contains(&elevator) && self.doors.is_open(elevator));
+        held
+    }
+
+    fn is_over(&self) -> bool {
+        let Some(stop_at_ms) = self.stop_at_ms else {
+            return false;
+        };
+        let now_ms = self.parts.clock.mono_ms();
+        let patience_ms = 2 * self.parts.timing.accept_ms;
+        let finished = self.failed || !self.in_flight.is_any_younger_than(patience_ms, now_ms);
+        now_ms >= stop_at_ms && finished
+    }
+
+    fn close(self) {
+        let Parts {
+            committer,
+            marks,
+            core,
+            ..
+        } = self.parts;
+        if self.failed {
+            return;
+        }
+        let submitted = committer.submitted();
+        tracing::debug!(
+            rides = core.state().rides.len(),
+            submitted,
+            "the engine ends"
+        );
+        match committer.close(CLOSE) {
+            Ok(()) => {
+                if let Err(error) = marks.close(submitted) {
+                    tracing::error!(%error, "the fence marks were not closed");
+                }
+            }
+            Err(error) => tracing::error!(%error, "the journal was not closed"),
+        }
+    }
 }

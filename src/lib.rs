@@ -4,9 +4,11 @@
 //! # Layout
 //!
 //! * [`config`]: what the configuration file says. [`cmd`]: the commands of the program.
-//! * [`engine`]: the one thread that owns the core.
+//! * [`gateway`]: the start and the end of a running gateway. [`engine`]: the one thread that owns
+//!   the core.
 //! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
+//! * [`journal`]: where facts are kept. [`bus`]: the lines to elevator controllers.
 //! * [`operator`]: what operators ask, over a socket in the data directory.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.
@@ -19,6 +21,8 @@ pub mod config;
 pub mod ending;
 pub mod engine;
 pub mod exit;
+pub mod gateway;
 pub mod instance;
+pub mod journal;
 pub mod mqtt;
 pub mod operator;

@@ -17,6 +17,8 @@ struct Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Run the gateway
+    Run(cmd::run::RunArgs),
     /// Say what is wrong with a configuration
     Check(cmd::check::CheckArgs),
     /// Look at orders, cancel one that waits
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     // A mistake on the command line ends here, with exit code 2.
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Run(args) => cmd::run::run(&args),
         Command::Check(args) => cmd::check::check(&args),
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),

@@ -18,3 +18,5 @@ pub mod look;
 pub use account::{Account, AccountError, Client};
 pub use acks::{AckToken, Acks};
 pub use backoff::Backoff;
+pub use egress::Egress;
+pub use look::Gate;

@@ -5,5 +5,6 @@ pub mod check;
 pub mod elevator;
 pub mod operator;
 pub mod order;
+pub mod run;
 pub mod schema;
 pub mod site;

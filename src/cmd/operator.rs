@@ -234,7 +234,9 @@ fn fields(out: &mut impl Write, view: &Value) -> io::Result<()> {
         let value = match value {
             Value::Null => "-".to_owned(),
             Value::String(text) => text.clone(),
-            other => other.to_string(),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                value.to_string()
+            }
         };
         writeln!(out, "{name:width$}  {value}")?;
     }

@@ -64,6 +64,8 @@ struct Shared {
     room: Condvar,
     /// The outbox is empty.
     empty: Notify,
+    /// The broker has our ONLINE, once in this start.
+    online: watch::Sender<bool>,
 }
 
 struct State {
@@ -74,6 +76,8 @@ struct State {
     submitted: VecDeque<u64>,
     /// By packet id.
     flight: BTreeMap<u16, u64>,
+    /// The last ONLINE that was handed over.
+    online: Option<u64>,
 }
 
 /// The connection of an egress, not yet polled.
@@ -119,6 +123,7 @@ impl Egress {
             ready: false,
             submitted: VecDeque::new(),
             flight: BTreeMap::new(),
+            online: None,
         };
         let egress = Self(Arc::new(Shared {
             topics,
@@ -129,6 +134,7 @@ impl Egress {
             state: Mutex::new(state),
             room: Condvar::new(),
             empty: Notify::new(),
+            online: watch::Sender::new(false),
         }));
         (egress.clone(), Connection { egress, connection })
     }
@@ -166,6 +172,18 @@ impl Egress {
         self.pump(&mut state);
     }
 
+    /// Says OFFLINE, and ONLINE no more.
+    pub fn say_offline(&self) {
+        self.lock().ready = false;
+        self.say(presence(&self.0.stamps, ConnectionState::Offline));
+    }
+
+    /// Waits until the broker has our ONLINE for the first time.
+    pub async fn online(&self) {
+        // The sender lives as long as this.
+        let _ = self.0.online.subscribe().wait_for(|online| *online).await;
+    }
+
     fn announce(&self, state: &mut State) {
         if !(state.ready && state.outbox.is_open()) {
             return;
@@ -189,6 +207,9 @@ impl Egress {
                     message,
                 }) => {
                     let message = shortened(message, waited_ms);
+                    if is_online(&message) {
+                        state.online = Some(id);
+                    }
                     let envelope = message.encode(&self.0.topics, &self.0.stamps.next());
                     let sent = self.0.client.try_publish(
                         envelope.topic,
@@ -259,6 +280,9 @@ impl Egress {
         let mut state = self.lock();
         if let Some(id) = state.flight.remove(&packet_id) {
             state.outbox.acked(id);
+            if state.online == Some(id) {
+                self.0.online.send_replace(true);
+            }
         }
         self.pump(&mut state);
         drop(state);
@@ -299,15 +323,12 @@ impl Connection {
 }
 
 impl Running {
-    /// Says the last word, waits until the broker has everything, and takes leave of it without
-    /// the will. At most for `wait`.
-    pub async fn stop(self, last: Option<ConnectionState>, wait: Duration) {
+    /// Waits until the broker has everything, and takes leave of it without the will; at most for
+    /// `wait` each.
+    pub async fn stop(self, wait: Duration) {
         let Self { egress, stop, task } = self;
         // From here on nobody says ONLINE.
         egress.lock().ready = false;
-        if let Some(state) = last {
-            egress.say(presence(&egress.0.stamps, state));
-        }
         let drained = async {
             loop {
                 let emptied = egress.0.empty.notified();
@@ -390,6 +411,14 @@ fn presence(stamps: &Stamps, connection_state: ConnectionState) -> Outgoing {
         instance,
     };
     Outgoing::GatewayConnection(stamps.source().clone(), connection)
+}
+
+fn is_online(message: &Outgoing) -> bool {
+    matches!(
+        message,
+        Outgoing::GatewayConnection(_, connection)
+            if connection.connection_state == ConnectionState::Online
+    )
 }
 
 /// The message with less of its spans left, after it waited.

@@ -39,8 +39,6 @@ const NAMED_EVERY: Duration = Duration::from_secs(60);
 
 /// What the ingest needs.
 pub struct Setup {
-    /// Which broker.
-    pub account: Account,
     /// The topics of the site.
     pub topics: Topics,
     /// Our gateway id.
@@ -59,25 +57,53 @@ pub struct Setup {
     pub seed: u64,
 }
 
+/// The connection of an ingest, not yet polled.
+pub struct Connection {
+    client: AsyncClient,
+    connection: EventLoop,
+    acks: Arc<Acks>,
+}
+
 /// The running ingest.
-pub struct Ingest {
+pub struct Running {
     acks: Arc<Acks>,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
-impl Ingest {
-    /// Starts to connect. Needs a tokio runtime.
+impl Connection {
+    /// The ingest connection of a gateway.
     #[must_use]
-    pub fn start(setup: Setup) -> Self {
+    pub fn new(account: &Account, gateway: &GatewayId) -> Self {
         let options = Client {
-            id: format!("{}-in", setup.gateway),
+            id: format!("{gateway}-in"),
             clean: false,
             manual_acks: true,
             will: None,
         };
-        let (client, connection) = setup.account.connection(options, REQUESTS);
+        let (client, connection) = account.connection(options, REQUESTS);
         let acks = Arc::new(Acks::new(client.clone()));
+        Self {
+            client,
+            connection,
+            acks,
+        }
+    }
+
+    /// Where acknowledgements go.
+    #[must_use]
+    pub fn acks(&self) -> Arc<Acks> {
+        Arc::clone(&self.acks)
+    }
+
+    /// Starts to connect. Needs a tokio runtime.
+    #[must_use]
+    pub fn run(self, setup: Setup) -> Running {
+        let Self {
+            client,
+            connection,
+            acks,
+        } = self;
         let (stop, stopped) = watch::channel(false);
         let task = Task {
             backoff: Backoff::new(setup.seed),
@@ -92,19 +118,15 @@ impl Ingest {
             own_echo: false,
             oddities: BTreeMap::new(),
         };
-        Self {
+        Running {
             acks,
             stop,
             task: tokio::spawn(task.run()),
         }
     }
+}
 
-    /// Where acknowledgements go.
-    #[must_use]
-    pub fn acks(&self) -> Arc<Acks> {
-        Arc::clone(&self.acks)
-    }
-
+impl Running {
     /// Sends the acknowledgements that are due, takes leave of the broker, and waits for both, at
     /// most for `wait`.
     pub async fn stop(self, wait: Duration) {

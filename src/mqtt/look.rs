@@ -46,13 +46,19 @@ const HOLDS: Duration = Duration::from_secs(1);
 pub enum LookError {
     /// The connection failed.
     #[error("{0}")]
-    Connection(#[from] ConnectionError),
+    Connection(Box<ConnectionError>),
     /// The broker refused the subscription to this topic.
     #[error("the broker does not let us read {0}")]
     Refused(String),
     /// Something took too long.
     #[error("no {0} from the broker in time")]
     Late(&'static str),
+}
+
+impl From<ConnectionError> for LookError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(Box::new(error))
+    }
 }
 
 /// What a look saw.

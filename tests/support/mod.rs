@@ -9,7 +9,12 @@
 //! ```
 
 #![allow(dead_code, reason = "each test uses its own part")]
-#![allow(clippy::unwrap_used, clippy::missing_panics_doc, unreachable_pub, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    unreachable_pub,
+    missing_docs
+)]
 
 mod client;
 mod gateway;
@@ -37,12 +42,19 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(Instant::now() < deadline, "waited {SOON:?} in vain for {what}");
+        assert!(
+            Instant::now() < deadline,
+            "waited {SOON:?} in vain for {what}"
+        );
         std::thread::sleep(LOOK_EVERY);
     }
 }
 
 /// A port of loopback on which nobody listens at the moment.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }

@@ -1,0 +1,157 @@
+//! Where effects go once the facts behind them are durable.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dispatch::edge::JournalError;
+use dispatch::{Effect, Input};
+use protocol::ElevatorId;
+use protocol::hardware::{Command, Outcome, Report};
+
+use super::held::HeldDoors;
+use super::{Arrival, Heard, Inbox, MqttLine};
+use crate::bus::BusLine;
+use crate::clock::Clock;
+use crate::journal::Sink;
+use crate::mqtt::{AckToken, Acks, Egress};
+use crate::operator::Operators;
+
+/// What one step wants seen.
+#[derive(Debug)]
+pub struct Release {
+    /// When the step was, on the monotonic clock: the age of its commands counts from here.
+    pub at_ms: u64,
+    /// What to do, in order.
+    pub effects: Vec<Effect>,
+    /// The message behind the step; acknowledged last.
+    pub ack: Option<AckToken>,
+}
+
+/// The ways to the controllers.
+pub struct Lines {
+    /// The way to the bus task of each elevator that has a bus.
+    buses: BTreeMap<ElevatorId, BusLine>,
+    /// All others.
+    mqtt: Arc<MqttLine>,
+    egress: Egress,
+    clock: Clock,
+    inbox: Inbox,
+    held: Mutex<HeldDoors>,
+}
+
+impl Lines {
+    /// The lines of a site.
+    #[must_use]
+    pub fn new(
+        buses: BTreeMap<ElevatorId, BusLine>,
+        mqtt: Arc<MqttLine>,
+        egress: Egress,
+        clock: Clock,
+        inbox: Inbox,
+    ) -> Self {
+        Self {
+            buses,
+            mqtt,
+            egress,
+            clock,
+            inbox,
+            held: Mutex::default(),
+        }
+    }
+
+    /// Sends a command that was released at `at_ms`, or tells the core why not.
+    pub fn send(&self, command: Command, at_ms: u64) {
+        let now_ms = self.clock.mono_ms();
+        self.lock().released(&command, now_ms);
+        let refused = match self.buses.get(&command.elevator_id) {
+            Some(bus) => bus.send(command, at_ms),
+            None => match self.mqtt.command(&command, at_ms, self.clock.now()) {
+                Ok(outgoing) => {
+                    self.egress.say(outgoing);
+                    Ok(())
+                }
+                Err(detail) => Err((command, detail)),
+            },
+        };
+        if let Err((command, detail)) = refused {
+            tracing::warn!(elevator = %command.elevator_id, command = command.action.word(),
+                detail, "a command was not sent");
+            let Command {
+                elevator_id: elevator,
+                command_id,
+                ..
+            } = command;
+            let report = Report::Outcome {
+                command_id,
+                outcome: Outcome::Dropped { detail },
+            };
+            let heard = Heard::Input(Input::Report { elevator, report });
+            // This thread must not wait for the engine, which may wait for it. If there is no
+            // room, the core's own time-out tells the same.
+            let _ = self.inbox.try_send(Arrival { heard, ack: None });
+        }
+    }
+
+    /// The elevators whose door is held at our word.
+    pub(super) fn held(&self, now_ms: u64) -> Vec<ElevatorId> {
+        self.lock().elevators(now_ms).cloned().collect()
+    }
+
+    /// Renews the holds of these elevators where it is time.
+    pub(super) fn renew_holds(&self, elevators: &[ElevatorId], now_ms: u64) {
+        let renewals = self.lock().renew(elevators, now_ms);
+        for command in renewals {
+            self.send(command, now_ms);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HeldDoors> {
+        // A panic ends the process, so nobody ever sees a poisoned lock.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The committer's way out.
+pub struct Outlet {
+    /// What is said.
+    pub egress: Egress,
+    /// What is commanded.
+    pub lines: Arc<Lines>,
+    /// What operators are answered.
+    pub operators: Operators,
+    /// What is acknowledged.
+    pub acks: Arc<Acks>,
+    /// Where the engine hears that the journal failed.
+    pub inbox: Inbox,
+}
+
+impl Sink<Release> for Outlet {
+    fn release(
+        &mut self,
+        Release {
+            at_ms,
+            effects,
+            ack,
+        }: Release,
+    ) {
+        for effect in effects {
+            match effect {
+                Effect::Say(message) => self.egress.say(message),
+                Effect::Command(command) => self.lines.send(command, at_ms),
+                Effect::Answer { ticket, answer } => self.operators.answer(ticket, answer),
+            }
+        }
+        if let Some(ack) = ack {
+            self.acks.done(ack);
+        }
+    }
+
+    fn failed(&mut self, error: JournalError) {
+        tracing::error!(%error, "the journal failed");
+        // Where the inbox is full, the engine's next step tells it the same.
+        let _ = self.inbox.try_send(Arrival {
+            heard: Heard::JournalFailed,
+            ack: None,
+        });
+    }
+}

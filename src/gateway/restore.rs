@@ -1,0 +1,77 @@
+//! From what the journal holds to where the gateway stands.
+
+use std::collections::BTreeMap;
+
+use dispatch::edge::{Journal, Seq};
+use dispatch::{Input, State};
+use protocol::{ElevatorId, Fence};
+
+use super::StartError;
+use crate::config::Config;
+use crate::journal::{FenceMarks, SledJournal};
+
+/// Where the gateway stands.
+pub(super) struct Restored {
+    pub(super) journal: SledJournal,
+    pub(super) state: State,
+    pub(super) marks: FenceMarks,
+    /// The last record that the snapshot covers.
+    pub(super) covered: Seq,
+    /// The last record.
+    pub(super) last: Seq,
+    /// The first inputs: the start, and fences that others may have seen.
+    pub(super) first: Vec<Input>,
+}
+
+/// Opens the journal, alone, and reads it.
+pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, StartError> {
+    let data_dir = &config.gateway.data_dir;
+    let mut journal = SledJournal::open(data_dir)?;
+    let loaded = journal.load()?;
+    if loaded.cut > 0 {
+        tracing::warn!(
+            records = loaded.cut,
+            "an unacknowledged tail was cut off the journal"
+        );
+    }
+    let snapshot = loaded.snapshot.as_ref().map(|(_, bytes)| bytes.as_slice());
+    let facts = loaded.facts.iter().map(|(_, fact)| fact);
+    let state = State::load(snapshot, &loaded.ledger, facts)?;
+    let covered = loaded.snapshot.as_ref().map_or(0, |(seq, _)| *seq);
+    let last = loaded.facts.last().map_or(covered, |(seq, _)| *seq);
+    let marks = FenceMarks::open(data_dir, journal.id(), last, restored)?;
+    if marks.verdict().is_loss() {
+        tracing::warn!(verdict = ?marks.verdict(), "fences may have been given that are not known");
+    }
+    tracing::info!(
+        last,
+        covered,
+        rides = state.rides.len(),
+        orders = state.ledger.len(),
+        "loaded"
+    );
+    let mut first = vec![Input::Start { restored }];
+    let behind = marks.behind(&fences(config, &state));
+    first.extend(
+        behind
+            .into_iter()
+            .map(|(elevator, fence)| Input::OwnElevator { elevator, fence }),
+    );
+    Ok(Restored {
+        journal,
+        state,
+        marks,
+        covered,
+        last,
+        first,
+    })
+}
+
+fn fences(config: &Config, state: &State) -> BTreeMap<ElevatorId, Fence> {
+    config
+        .site
+        .elevators
+        .keys()
+        .map(|id| (id.clone(), state.elevator(id).fence))
+        .collect()
+}
