@@ -260,8 +260,8 @@ impl MqttDriver {
         let doors = event.doors;
         Change {
             floor: event.floor.clone(),
-            front: at(Side::Front).or(doors.map(|doors| doors.front)),
-            rear: at(Side::Rear).or(doors.and_then(|doors| doors.rear)),
+            front: at(Side::Front).or_else(|| doors.map(|doors| doors.front)),
+            rear: at(Side::Rear).or_else(|| doors.and_then(|doors| doors.rear)),
             motion: event.motion,
             mode: event.mode,
             occupied: event.occupied,

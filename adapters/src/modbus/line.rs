@@ -19,6 +19,10 @@ use super::LineTiming;
 use crate::backoff::{Backoff, Bounds};
 use crate::map::{Block, Table, Write};
 
+/// Failures in a row that make a line down. A gateway in front of a serial bus may close the
+/// connection because of one unit, or refuse a new one while it still ends the old one.
+const STRIKES: u32 = 2;
+
 /// Why a request has no good reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
@@ -54,6 +58,8 @@ pub(super) struct Line {
     context: Option<Context>,
     /// A whole reply came over this connection.
     is_proved: bool,
+    /// Failures of the line itself since the last reply: see [`STRIKES`].
+    strikes: u32,
     backoff: Backoff,
     retry_at: Instant,
 }
@@ -70,6 +76,7 @@ impl Line {
             timing,
             context: None,
             is_proved: false,
+            strikes: 0,
             backoff: Backoff::new(bounds, seed),
             retry_at: Instant::now(),
         }
@@ -85,9 +92,9 @@ impl Line {
         self.context.is_some()
     }
 
-    /// Whether the last thing that happened to it was a failure of its own, not of one unit.
-    pub(super) fn is_failing(&self) -> bool {
-        self.backoff.is_failing()
+    /// Whether it is down, and not only one of its units.
+    pub(super) fn is_down(&self) -> bool {
+        self.strikes >= STRIKES
     }
 
     /// When it may be opened again.
@@ -163,10 +170,15 @@ impl Line {
         let reply = match timeout(wait, context.call(request)).await {
             Err(_) => {
                 let wait_ms = self.timing.request_ms;
-                return Err(self.lose(false, format!("unit {unit}: no reply within {wait_ms} ms")));
+                return Err(self.lose(format!("unit {unit}: no reply within {wait_ms} ms")));
             }
             Ok(Err(error)) => {
-                return Err(self.lose(true, format!("unit {unit}: {}", describe(&error))));
+                let is_line_fault = matches!(error, Error::Transport(_)) && !self.is_proved;
+                let trouble = self.lose(format!("unit {unit}: {}", describe(&error)));
+                if is_line_fault {
+                    self.strike();
+                }
+                return Err(trouble);
             }
             Ok(Ok(reply)) => reply,
         };
@@ -174,30 +186,36 @@ impl Line {
             Ok(Some(value)) => Ok(value),
             Ok(None) => {
                 let detail = format!("unit {unit}: a reply to function {function} does not fit");
-                return Err(self.lose(true, detail));
+                return Err(self.lose(detail));
             }
             Err(exception) => Err(Trouble::Exception(exception)),
         };
         self.context = Some(context);
         self.is_proved = true;
+        self.strikes = 0;
         self.backoff.reset();
         result
     }
 
-    /// The connection is closed. It is opened again at once where one unit was silent, or where
-    /// other requests were answered over it; else the line itself is at fault and waits.
-    fn lose(&mut self, is_line_fault: bool, detail: String) -> Trouble {
-        self.retry_at = Instant::now();
-        if is_line_fault && !self.is_proved {
-            self.retry_at += self.backoff.fail();
-        }
+    /// The connection is closed, and may be opened again at once.
+    fn lose(&mut self, detail: String) -> Trouble {
         self.close();
+        self.retry_at = Instant::now();
         Trouble::Lost(detail)
     }
 
     fn refuse(&mut self, detail: &str) -> Trouble {
-        self.retry_at = Instant::now() + self.backoff.fail();
+        self.strike();
         Trouble::NotOpen(format!("{}: {detail}", self.address))
+    }
+
+    /// The line itself failed. The first time it is tried again at once.
+    fn strike(&mut self) {
+        self.retry_at = Instant::now();
+        if self.strikes > 0 {
+            self.retry_at += self.backoff.fail();
+        }
+        self.strikes = self.strikes.saturating_add(1);
     }
 }
 

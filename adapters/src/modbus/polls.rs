@@ -13,7 +13,7 @@ impl ModbusTcp {
     pub(super) async fn open(&mut self, reports: &mut Vec<DriverReport>) -> Result<(), Trouble> {
         let result = self.line.open().await;
         if let Err(trouble) = &result {
-            self.fail_line(trouble, reports);
+            self.note_down(trouble, reports);
         }
         result
     }
@@ -117,15 +117,13 @@ impl ModbusTcp {
     }
 
     /// What a transaction says of the line. Any answer proves it. Where it was closed, no reading
-    /// goes on; where it was closed without ever having carried an answer, it is down.
+    /// goes on.
     fn judge<T>(&mut self, result: &Result<T, Trouble>, reports: &mut Vec<DriverReport>) {
         match result {
             Ok(_) | Err(Trouble::Exception(_)) => self.say_bus(true, reports),
             Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
                 self.stop_sweep();
-                if self.line.is_failing() {
-                    self.fail_line(trouble, reports);
-                }
+                self.note_down(trouble, reports);
             }
         }
     }
@@ -139,8 +137,11 @@ impl ModbusTcp {
         say_link(station, false, reports);
     }
 
-    /// The line is down, and so is all that is on it.
-    fn fail_line(&mut self, trouble: &Trouble, reports: &mut Vec<DriverReport>) {
+    /// Where the line is down, so is all that is on it.
+    fn note_down(&mut self, trouble: &Trouble, reports: &mut Vec<DriverReport>) {
+        if !self.line.is_down() {
+            return;
+        }
         if self.bus != Some(false) {
             tracing::warn!(line = self.line.address(), "is down: {trouble}");
         }
