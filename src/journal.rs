@@ -3,7 +3,8 @@
 //! # Layout
 //!
 //! * [`sled`]: the journal in sled 0.34.7 ([`SledJournal`]). [`directory`]: its files, how they are
-//!   created all or none, and who may open them. [`rows`]: what stands in its trees.
+//!   created all or none, and who may open them. [`rows`]: what stands in its trees. [`witness`]:
+//!   what was durable, apart from sled. [`guard`]: damage that sled panics on.
 //! * [`committer`]: the one thread that writes: group commit, then release in order.
 //! * [`fence_mark`]: the second small file, so that a lost journal reuses no fence (law 3).
 //! * [`disk`]: whether there is room for more.
@@ -15,6 +16,7 @@ pub mod fence_mark;
 pub mod guard;
 pub mod rows;
 pub mod sled;
+pub mod witness;
 
 use std::fs::File;
 use std::io;

@@ -8,12 +8,13 @@
 //! | `records` | number | a record (`dispatch::edge::record`) |
 //! | `ledger` | order id with its workflow's tag | the row, sealed |
 //! | `snapshots` | number covered, number of the chunk | up to 4,000 bytes of a snapshot, sealed |
-//! | `meta` | a name | format, id, snapshot, tally of the ledger, durable mark; sealed |
+//! | `meta` | a name | format, id, snapshot, tally of the ledger; sealed |
 
 mod read;
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ pub use read::Inspection;
 use super::directory::{DataDir, JournalId};
 use super::guard::reading;
 use super::rows::{LedgerRow, SnapshotHead, Tally, corrupt, read_number, seal, unseal};
+use super::witness::Witness;
 
 /// The version of the store's format that is written. It also covers the version of records.
 pub const FORMAT: u64 = 1;
@@ -47,7 +49,6 @@ const FORMAT_KEY: &[u8] = b"format";
 const ID_KEY: &[u8] = b"id";
 const SNAPSHOT_KEY: &[u8] = b"snapshot";
 const TALLY_KEY: &[u8] = b"ledger";
-const DURABLE_KEY: &[u8] = b"durable";
 
 /// The journal of one machine.
 #[derive(Debug)]
@@ -59,6 +60,9 @@ pub struct SledJournal {
     meta: Tree,
     /// sled's data file, to sync it by.
     data: File,
+    witness: Witness,
+    /// The last record known durable when the journal was opened.
+    durable: Seq,
     id: JournalId,
     chain: Chain,
     tally: Tally,
@@ -106,6 +110,12 @@ impl SledJournal {
         reading(|| Self::open_in(dir))
     }
 
+    /// The data directory was restored from a backup: what is there is all that is expected, also
+    /// where more records were durable once. To be called before [`Journal::load`].
+    pub fn restored(&mut self) {
+        self.durable = 0;
+    }
+
     /// Which journal this is.
     #[must_use]
     pub fn id(&self) -> JournalId {
@@ -130,8 +140,11 @@ impl SledJournal {
         let id_value = need(ID_KEY)?;
         let id = <[u8; 16]>::try_from(unseal("meta", ID_KEY, &id_value)?)
             .map_err(|_| corrupt("meta `id` is no id".to_owned()))?;
+        let (witness, durable) = Witness::open(&dir.journal())?;
         Ok(Self {
             data: dir.data_file()?,
+            witness,
+            durable,
             db,
             records,
             ledger,
@@ -214,11 +227,16 @@ impl SledJournal {
         Ok(last)
     }
 
-    fn flush(&self) -> Result<(), JournalError> {
+    /// Makes all that was appended durable, and then says so.
+    fn flush(&mut self) -> Result<(), JournalError> {
         self.db.flush().map_err(store)?;
         self.data
             .sync_data()
-            .map_err(|error| JournalError::Store(format!("cannot sync the data file: {error}")))
+            .map_err(failed("sync the data file"))?;
+        self.chain.synced();
+        self.witness
+            .note(self.chain.durable())
+            .map_err(failed("write the witness"))
     }
 
     fn write_snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
@@ -230,7 +248,6 @@ impl SledJournal {
         }
         write(&self.snapshots, chunks)?;
         self.flush()?;
-        self.chain.synced();
         let covers = Anchor {
             seq: covers,
             hash: self.hash_of(covers)?,
@@ -293,6 +310,9 @@ impl Journal for SledJournal {
         self.trim = (next, next);
         reading(|| self.tidy(&found))?;
         self.flush()?;
+        self.witness
+            .set(found.end.seq)
+            .map_err(failed("write the witness"))?;
         self.state = Stage::Loaded;
         Ok(found.loaded)
     }
@@ -311,11 +331,7 @@ impl Journal for SledJournal {
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {
-        self.doing(|journal| {
-            journal.flush()?;
-            journal.chain.synced();
-            Ok(())
-        })
+        self.doing(Self::flush)
     }
 
     fn snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
@@ -337,13 +353,11 @@ impl Journal for SledJournal {
     fn close(&mut self) -> Result<(), JournalError> {
         self.doing(|journal| {
             journal.flush()?;
-            journal.chain.synced();
-            let durable = journal.chain.durable().to_be_bytes();
+            let durable = journal.chain.durable();
             journal
-                .meta
-                .insert(DURABLE_KEY, seal(DURABLE_KEY, &durable))
-                .map_err(store)?;
-            journal.flush()
+                .witness
+                .set(durable)
+                .map_err(failed("write the witness"))
         })
     }
 }
@@ -365,7 +379,8 @@ fn create(path: &Path) -> Result<(), JournalError> {
         &meta,
         rows.map(|(key, row)| (key.to_vec(), Some(row))).to_vec(),
     )?;
-    db.flush().map(|_| ()).map_err(store)
+    db.flush().map_err(store)?;
+    Witness::create(path).map_err(failed("make the witness"))
 }
 
 fn open_sled(path: &Path) -> Result<Db, JournalError> {
@@ -405,6 +420,10 @@ fn write(tree: &Tree, rows: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Result<(), Journ
         tree.apply_batch(writes).map_err(store)?;
     }
     Ok(())
+}
+
+fn failed(what: &'static str) -> impl Fn(io::Error) -> JournalError {
+    move |error| JournalError::Store(format!("cannot {what}: {error}"))
 }
 
 fn too_large(error: RecordError) -> JournalError {

@@ -3,9 +3,9 @@
 use dispatch::edge::record::checksum;
 use dispatch::edge::{Anchor, JournalError, Loaded, Replay, Seq, replay};
 
-use super::{DURABLE_KEY, SNAPSHOT_KEY, SledJournal, TALLY_KEY, remove, store};
+use super::{SNAPSHOT_KEY, SledJournal, TALLY_KEY, remove, store};
 use crate::journal::guard::reading;
-use crate::journal::rows::{LedgerRow, SnapshotHead, Tally, corrupt, read_number, unseal};
+use crate::journal::rows::{LedgerRow, SnapshotHead, Tally, corrupt, unseal};
 
 /// What a journal holds, and what `load` would do about it.
 #[derive(Debug)]
@@ -58,16 +58,12 @@ impl SledJournal {
             Some(head) => Some((head.covers.seq, self.read_snapshot(&head)?)),
             None => None,
         };
-        let durable = match self.meta.get(DURABLE_KEY).map_err(store)? {
-            Some(sealed) => read_number(DURABLE_KEY, &sealed)?,
-            None => 0,
-        };
         let mut stored = Vec::new();
         for row in self.records.range((covers.seq + 1).to_be_bytes()..) {
             let (key, record) = row.map_err(store)?;
             stored.push((number(&key)?, record));
         }
-        let Replay { facts, end, cut } = replay(covers, durable, stored)?;
+        let Replay { facts, end, cut } = replay(covers, self.durable, stored)?;
         let (ledger, undone, tally) = self.read_ledger(end.seq)?;
         let loaded = Loaded {
             snapshot,
