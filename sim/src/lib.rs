@@ -3,8 +3,13 @@
 //! # Layout
 //!
 //! * [`car`]: the physics of one car: shaft, doors, calls, people. No clock of its own.
+//! * [`live`]: the same cars on real sockets and real time, with real robots.
 //! * [`record`]: the simulator's own record of what happened, and its judgement of it. It takes
 //!   nothing from the gateway but what arrived at controllers and robots.
+//! * [`world`]: core, edge, real messages, a model disk and a model broker in one thread on a
+//!   virtual clock.
 
 pub mod car;
+pub mod live;
 pub mod record;
+pub mod world;

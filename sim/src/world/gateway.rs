@@ -1,0 +1,399 @@
+//! A gateway process of the world: the real core, edge and codec, without threads.
+//!
+//! It moves messages as the program does: decode, step, append, barrier, then effects and
+//! acknowledgements in order. What leaves it comes out as [`Emission`]s.
+
+use std::collections::VecDeque;
+
+use dispatch::edge::{AckLine, Barrier, Batch, FenceGate, Journal, JournalError, Outbox, Ticket};
+use dispatch::edge::{outbox, Keep};
+use dispatch::{
+    Core, Effect, Effects, Fact, Input, Now, OperatorAnswer, SiteConfig, State, ledger_changes,
+};
+use protocol::hardware::{Command, Outcome, Report};
+use protocol::ops::GatewayConnection;
+use protocol::robot::ConnectionState;
+use protocol::{
+    Decoded, Envelope, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode,
+};
+
+use super::disk::ModelDisk;
+
+/// Messages of one connection that wait for their acknowledgement.
+const LINE_MAX: usize = 10_000;
+/// Effects that wait for the disk, and messages that wait for the broker.
+const HELD_MAX: usize = 100_000;
+/// Messages under way to the broker.
+const FLIGHT_MAX: usize = 100;
+/// Facts between two snapshots.
+const SNAPSHOT_FACTS: u64 = 1_000;
+
+/// What leaves a gateway, or happens in it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Emission {
+    /// A message to the broker; its number comes back with [`Gateway::published`].
+    Publish {
+        /// Its number.
+        id: u64,
+        /// What it says.
+        message: Outgoing,
+        /// As MQTT takes it.
+        envelope: Envelope,
+    },
+    /// A command that passed the gate, and when it left on the gateway's clock.
+    Command {
+        /// The command.
+        command: Command,
+        /// When it left.
+        sent_ms: u64,
+    },
+    /// A command that did not pass the gate.
+    Dropped {
+        /// The command.
+        command: Command,
+        /// Why.
+        why: String,
+    },
+    /// An operator's answer.
+    Answer {
+        /// The ticket of the question.
+        ticket: u64,
+        /// The answer.
+        answer: Result<OperatorAnswer, String>,
+    },
+    /// A message of the ingest connection is acknowledged.
+    Acknowledge {
+        /// On which connection.
+        epoch: u64,
+        /// Which message.
+        packet: u64,
+    },
+    /// Facts were appended.
+    Facts(Vec<Fact>),
+}
+
+#[derive(Debug)]
+enum Held {
+    Effect(Effect, u64),
+    Due(Ticket),
+}
+
+/// One process.
+#[derive(Debug)]
+pub struct Gateway {
+    core: Core,
+    topics: Topics,
+    site: SiteConfig,
+    instance: InstanceId,
+    out: Effects,
+    /// Inputs that came up while others were worked on.
+    inbox: VecDeque<(Input, Option<Ticket>)>,
+    barrier: Barrier<Held>,
+    line: AckLine<u64>,
+    outbox: Outbox<Outgoing>,
+    gate: FenceGate,
+    started_ms: u64,
+    /// How long a sync takes.
+    sync_ms: u64,
+    sync_at_ms: Option<u64>,
+    appended: u64,
+    covered: u64,
+    messages: u64,
+    emissions: Vec<Emission>,
+}
+
+impl Gateway {
+    /// A process that starts at `now_ms` on what the disk holds.
+    ///
+    /// # Errors
+    /// What the disk says when it cannot be read.
+    pub fn start(
+        site: SiteConfig,
+        topics: Topics,
+        instance: InstanceId,
+        now_ms: u64,
+        sync_ms: u64,
+        disk: &mut ModelDisk,
+    ) -> Result<Self, JournalError> {
+        let loaded = disk.load()?;
+        let snapshot = loaded.snapshot.as_ref().map(|(_, bytes)| bytes.as_slice());
+        let facts = loaded.facts.iter().map(|(_, fact)| fact);
+        let state = State::load(snapshot, &loaded.ledger, facts)
+            .map_err(|error| JournalError::Store(error.to_string()))?;
+        Ok(Self {
+            core: Core::restore(site.clone(), state),
+            topics,
+            site,
+            instance,
+            out: Effects::default(),
+            inbox: VecDeque::new(),
+            barrier: Barrier::new(loaded.last(), HELD_MAX),
+            line: AckLine::new(LINE_MAX),
+            outbox: Outbox::new(HELD_MAX, FLIGHT_MAX),
+            gate: FenceGate::new(),
+            started_ms: now_ms,
+            sync_ms,
+            sync_at_ms: None,
+            appended: loaded.last(),
+            covered: loaded.snapshot.map_or(0, |(covers, _)| covers),
+            messages: 0,
+            emissions: Vec::new(),
+        })
+    }
+
+    /// The core.
+    #[must_use]
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// Its own clock at a moment of the world.
+    #[must_use]
+    pub fn mono_ms(&self, now_ms: u64) -> u64 {
+        now_ms - self.started_ms
+    }
+
+    /// When something is due next.
+    #[must_use]
+    pub fn next_ms(&self) -> Option<u64> {
+        let due = self.core.next_deadline_ms().map(|at_ms| at_ms + self.started_ms);
+        [due, self.sync_at_ms].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    ///
+    /// # Errors
+    /// As [`Gateway::input`].
+    pub fn turn(&mut self, moment: Moment, disk: &mut ModelDisk) -> Result<(), JournalError> {
+        if self.sync_at_ms.is_some_and(|at_ms| at_ms <= moment.now_ms) {
+            self.sync_at_ms = None;
+            self.sync(disk)?;
+            self.release(moment);
+        }
+        let due = self.core.next_deadline_ms();
+        if due.is_some_and(|at_ms| at_ms + self.started_ms <= moment.now_ms) {
+            return self.input(moment, Input::Tick, disk);
+        }
+        self.work(moment, disk)
+    }
+
+    /// Takes one input.
+    ///
+    /// # Errors
+    /// What the disk says: the process must end.
+    pub fn input(
+        &mut self,
+        moment: Moment,
+        input: Input,
+        disk: &mut ModelDisk,
+    ) -> Result<(), JournalError> {
+        self.inbox.push_back((input, None));
+        self.work(moment, disk)
+    }
+
+    /// Ingest has a new connection.
+    pub fn ingest_opened(&mut self, epoch: u64) {
+        self.line.connected(epoch);
+    }
+
+    /// Egress has a new connection, or lost it.
+    pub fn egress(&mut self, moment: Moment, open: bool) {
+        if open {
+            self.outbox.opened();
+            self.pump(moment);
+        } else {
+            self.outbox.closed();
+        }
+    }
+
+    /// Takes a message of the broker.
+    ///
+    /// # Errors
+    /// What the disk says: the process must end.
+    pub fn message(
+        &mut self,
+        moment: Moment,
+        packet: u64,
+        message: (&str, &[u8], bool),
+        disk: &mut ModelDisk,
+    ) -> Result<(), JournalError> {
+        let (topic, payload, retained) = message;
+        let Ok(ticket) = self.line.received(packet) else {
+            return Err(JournalError::Store("the acknowledgement line is full".to_owned()));
+        };
+        let input = match decode(&self.topics, topic, payload, retained) {
+            Decoded::Message(inbound) => Input::from_wire(inbound),
+            Decoded::Refused(refusal) => Some(Input::Unreadable(refusal)),
+            Decoded::Ignored(_) => None,
+        };
+        match input {
+            Some(input) => self.inbox.push_back((input, Some(ticket))),
+            None => self.hold(Held::Due(ticket))?,
+        }
+        self.work(moment, disk)
+    }
+
+    /// The broker has a message.
+    pub fn published(&mut self, moment: Moment, id: u64) {
+        self.outbox.acked(id);
+        self.pump(moment);
+    }
+
+    /// Says that it is there, or leaves.
+    ///
+    /// # Errors
+    /// [`JournalError::Store`] when too much waits.
+    pub fn present(
+        &mut self,
+        moment: Moment,
+        connection_state: ConnectionState,
+    ) -> Result<(), JournalError> {
+        let connection = GatewayConnection { connection_state, instance: self.instance.clone() };
+        let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
+        self.hold(Held::Effect(Effect::Say(message), moment.now_ms))?;
+        self.release(moment);
+        Ok(())
+    }
+
+    /// Its will.
+    #[must_use]
+    pub fn will(&self, wall: Timestamp) -> Envelope {
+        let connection = GatewayConnection {
+            connection_state: ConnectionState::ConnectionBroken,
+            instance: self.instance.clone(),
+        };
+        let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
+        message.encode(&self.topics, &self.stamp("will", wall))
+    }
+
+    /// Takes what left it.
+    pub fn take_emissions(&mut self) -> Vec<Emission> {
+        std::mem::take(&mut self.emissions)
+    }
+
+    fn work(&mut self, moment: Moment, disk: &mut ModelDisk) -> Result<(), JournalError> {
+        loop {
+            self.release(moment);
+            let Some((input, ticket)) = self.inbox.pop_front() else { return Ok(()) };
+            self.out.clear();
+            let now = Now { mono_ms: self.mono_ms(moment.now_ms), wall: moment.wall };
+            self.core.step(now, input, &mut self.out);
+            let facts = std::mem::take(&mut self.out.facts);
+            if !facts.is_empty() {
+                self.append(moment, facts, disk)?;
+            }
+            for effect in std::mem::take(&mut self.out.effects) {
+                self.hold(Held::Effect(effect, moment.now_ms))?;
+            }
+            if let Some(ticket) = ticket {
+                self.hold(Held::Due(ticket))?;
+            }
+        }
+    }
+
+    fn append(
+        &mut self,
+        moment: Moment,
+        facts: Vec<Fact>,
+        disk: &mut ModelDisk,
+    ) -> Result<(), JournalError> {
+        let ledger = ledger_changes(self.core.state(), &facts);
+        let batch = Batch { facts, ledger };
+        self.appended = disk.append(&batch)?;
+        self.barrier.appended(self.appended);
+        self.emissions.push(Emission::Facts(batch.facts));
+        if self.sync_ms == 0 {
+            return self.sync(disk);
+        }
+        self.sync_at_ms.get_or_insert(moment.now_ms + self.sync_ms);
+        Ok(())
+    }
+
+    fn sync(&mut self, disk: &mut ModelDisk) -> Result<(), JournalError> {
+        disk.sync()?;
+        self.barrier.durable(self.appended);
+        if self.appended - self.covered >= SNAPSHOT_FACTS {
+            disk.snapshot(self.appended, &self.core.state().encode_snapshot())?;
+            self.covered = self.appended;
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, held: Held) -> Result<(), JournalError> {
+        self.barrier.hold(held).map_err(|full| JournalError::Store(full.to_string()))
+    }
+
+    /// Lets out what may be seen.
+    fn release(&mut self, moment: Moment) {
+        while let Some(held) = self.barrier.release() {
+            match held {
+                Held::Due(ticket) => {
+                    self.line.due(ticket);
+                }
+                Held::Effect(Effect::Say(message), _) => {
+                    let keep = Keep::of(&message, moment.now_ms);
+                    // Beyond its bound the oldest waits; the world is far below it.
+                    let _ = self.outbox.push(moment.now_ms, keep, message);
+                }
+                Held::Effect(Effect::Command(command), since_ms) => {
+                    self.command(moment, command, moment.now_ms - since_ms);
+                }
+                Held::Effect(Effect::Answer { ticket, answer }, _) => {
+                    self.emissions.push(Emission::Answer { ticket, answer });
+                }
+            }
+        }
+        while let Some(packet) = self.line.leave() {
+            self.emissions.push(Emission::Acknowledge { epoch: self.line.epoch(), packet });
+        }
+        self.pump(moment);
+    }
+
+    fn command(&mut self, moment: Moment, command: Command, age_ms: u64) {
+        let outcome = match self.gate.pass(&command, age_ms) {
+            Ok(()) => Outcome::Sent,
+            Err(why) => {
+                let why = why.to_string();
+                self.emissions.push(Emission::Dropped { command: command.clone(), why: why.clone() });
+                Outcome::Dropped { detail: why }
+            }
+        };
+        let report = Report::Outcome { command_id: command.command_id.clone(), outcome: outcome.clone() };
+        self.inbox.push_back((Input::Report { elevator: command.elevator_id.clone(), report }, None));
+        if outcome == Outcome::Sent {
+            let sent_ms = self.mono_ms(moment.now_ms);
+            self.emissions.push(Emission::Command { command, sent_ms });
+        }
+    }
+
+    /// Hands over to the broker what it takes.
+    fn pump(&mut self, moment: Moment) {
+        loop {
+            let (id, message) = match self.outbox.next(moment.now_ms) {
+                Some(outbox::Next::Send { id, message, .. }) => (id, message.clone()),
+                Some(outbox::Next::Dropped(_)) => continue,
+                None => return,
+            };
+            self.messages += 1;
+            let stamp = self.stamp(&self.messages.to_string(), moment.wall);
+            let envelope = message.encode(&self.topics, &stamp);
+            self.emissions.push(Emission::Publish { id, message, envelope });
+        }
+    }
+
+    fn stamp(&self, name: &str, timestamp: Timestamp) -> Stamp {
+        let text = format!("{}.{name}", self.instance);
+        // Instance ids of the world are short, so the text is an id.
+        let message_id = MessageId::new(&text).unwrap_or_else(|_| unreachable!("{text} is an id"));
+        Stamp { message_id, timestamp, source: self.site.gateway.clone() }
+    }
+}
+
+/// A moment of the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Milliseconds since the world began.
+    pub now_ms: u64,
+    /// The wall clock.
+    pub wall: Timestamp,
+}

@@ -1,0 +1,448 @@
+//! A robot that keeps the rules of `wire.md`: it acts on the newest state of its live order, asks
+//! before it crosses a threshold, repeats itself until it is answered, and says where it is.
+//!
+//! With [`Habits`] it breaks chosen rules; *by hand* it does only what it is told.
+
+mod say;
+
+use std::collections::VecDeque;
+
+use protocol::ops::GatewayConnection;
+use protocol::peer::Said;
+use protocol::ride::{Instruction, ReplyResult, RideReply, RideState, RideView};
+use protocol::robot::{ConnectionState, RobotEvent};
+use protocol::{
+    Code, ElevatorId, FloorLabel, Landing, MessageId, OrderId, RobotId, RobotMessage, Timestamp,
+};
+
+pub use self::say::Order;
+
+/// A robot repeats what is not answered after this (`wire.md` section 3).
+const REPEAT_MS: u64 = 5_000;
+/// A robot with a live ride says its status so often (`wire.md` section 5).
+const STATUS_MS: u64 = 10_000;
+/// After a `stay` it asks again.
+const ASK_AGAIN_MS: u64 = 2_000;
+/// Messages that wait for an answer; far above what a ride needs.
+const PENDING_MAX: usize = 64;
+/// Replies that are kept for reading.
+const REPLIES_MAX: usize = 64;
+
+/// What a robot does and does not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Habits {
+    /// Only what it is told.
+    pub by_hand: bool,
+    /// It enters when it may.
+    pub enters: bool,
+    /// It leaves when it may.
+    pub leaves: bool,
+    /// It dies on the threshold when it enters.
+    pub dies_in_doorway: bool,
+    /// It has eyes: it does not cross where the door is not open.
+    pub looks: bool,
+    /// It has radio inside a closed car.
+    pub radio_inside: bool,
+    /// How long it takes over a threshold.
+    pub cross_ms: u64,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self {
+            by_hand: false,
+            enters: true,
+            leaves: true,
+            dies_in_doorway: false,
+            looks: false,
+            radio_inside: true,
+            cross_ms: 3_000,
+        }
+    }
+}
+
+/// Where a robot is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// On a floor, before the doors.
+    Floor(FloorLabel),
+    /// On a threshold.
+    Doorway {
+        /// Of which car.
+        elevator: ElevatorId,
+        /// Where.
+        landing: Landing,
+        /// On its way in.
+        inwards: bool,
+    },
+    /// In a car.
+    Car(ElevatorId),
+}
+
+/// Something that a robot wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RobotAct {
+    /// It says something.
+    Say(RobotMessage),
+    /// It drives onto a threshold.
+    Cross {
+        /// Of which car.
+        elevator: ElevatorId,
+        /// Where.
+        landing: Landing,
+        /// Inwards, else outwards.
+        inwards: bool,
+    },
+    /// It has crossed the threshold that it is on.
+    Crossed,
+}
+
+#[derive(Debug, Clone)]
+struct Pending {
+    message: RobotMessage,
+    message_id: MessageId,
+    next_ms: u64,
+}
+
+/// A robot.
+#[derive(Debug)]
+pub struct Robot {
+    id: RobotId,
+    habits: Habits,
+    place: Whereabouts,
+    dead: bool,
+    connected: bool,
+    gateway_online: bool,
+    order: Option<Order>,
+    view: Option<RideView>,
+    /// It was inside for this order.
+    was_inside: bool,
+    /// It said that it will not enter.
+    gave_up: bool,
+    pending: Vec<Pending>,
+    /// The question that is open, and when it was sent.
+    asked: Option<(MessageId, u64)>,
+    ask_ms: u64,
+    status_ms: u64,
+    /// When it comes to the door.
+    arrives_ms: Option<u64>,
+    crossed_ms: Option<u64>,
+    messages: u64,
+    replies: VecDeque<RideReply>,
+    acts: Vec<RobotAct>,
+}
+
+impl Robot {
+    /// A robot on a floor, without radio until [`Robot::set_connected`].
+    #[must_use]
+    pub fn new(id: RobotId, floor: FloorLabel, habits: Habits) -> Self {
+        Self {
+            id,
+            habits,
+            place: Whereabouts::Floor(floor),
+            dead: false,
+            connected: false,
+            gateway_online: false,
+            order: None,
+            view: None,
+            was_inside: false,
+            gave_up: false,
+            pending: Vec::new(),
+            asked: None,
+            ask_ms: 0,
+            status_ms: 0,
+            arrives_ms: None,
+            crossed_ms: None,
+            messages: 0,
+            replies: VecDeque::new(),
+            acts: Vec::new(),
+        }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &RobotId {
+        &self.id
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> &Whereabouts {
+        &self.place
+    }
+
+    /// What it does and does not do.
+    pub fn habits_mut(&mut self) -> &mut Habits {
+        &mut self.habits
+    }
+
+    /// What it does and does not do.
+    #[must_use]
+    pub fn habits(&self) -> &Habits {
+        &self.habits
+    }
+
+    /// The order that it rides for, until its end was heard.
+    #[must_use]
+    pub fn order(&self) -> Option<&OrderId> {
+        self.order.as_ref().map(|order| &order.id)
+    }
+
+    /// The newest state of its order, also after its end.
+    #[must_use]
+    pub fn view(&self) -> Option<&RideView> {
+        self.view.as_ref()
+    }
+
+    /// The last replies, oldest first.
+    #[must_use]
+    pub fn replies(&self) -> &VecDeque<RideReply> {
+        &self.replies
+    }
+
+    /// Whether it has radio.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    /// It stops for ever where it is.
+    pub fn die(&mut self) {
+        self.dead = true;
+        self.crossed_ms = None;
+        self.pending.clear();
+    }
+
+    /// Whether it is dead.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    /// Its radio is there, or gone. What it is told while it is gone is lost.
+    pub fn set_connected(&mut self, connected: bool) {
+        self.connected = connected;
+        if !connected {
+            self.gateway_online = false;
+            self.asked = None;
+        }
+    }
+
+    /// Somebody put it somewhere.
+    pub fn put(&mut self, place: Whereabouts) {
+        self.place = place;
+        self.crossed_ms = None;
+    }
+
+    /// When it does something by itself next.
+    #[must_use]
+    pub fn next_ms(&self) -> Option<u64> {
+        if self.dead {
+            return None;
+        }
+        let live = self.order.is_some() && self.connected;
+        let pending = self.pending.iter().map(|pending| pending.next_ms).min();
+        let talk = [pending, live.then_some(self.status_ms), self.arrives_ms, self.asks_ms()];
+        let talk = talk.into_iter().flatten().min().filter(|_| self.connected);
+        [talk, self.crossed_ms].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub fn turn(&mut self, now_ms: u64, wall: Timestamp) {
+        if self.dead {
+            return;
+        }
+        if self.crossed_ms.is_some_and(|at_ms| at_ms <= now_ms) {
+            self.crossed_ms = None;
+            self.acts.push(RobotAct::Crossed);
+        }
+        if !self.connected {
+            return;
+        }
+        for pending in self.pending.iter_mut().filter(|pending| pending.next_ms <= now_ms) {
+            pending.next_ms = now_ms + REPEAT_MS;
+            self.acts.push(RobotAct::Say(pending.message.clone()));
+        }
+        if self.arrives_ms.is_some_and(|at_ms| at_ms <= now_ms) {
+            self.arrives_ms = None;
+            if !self.habits.by_hand {
+                self.event(now_ms, wall, RobotEvent::AtDoor);
+            }
+        }
+        if self.order.is_some() && self.status_ms <= now_ms {
+            self.status_ms = now_ms + STATUS_MS;
+            self.status(wall, None);
+        }
+        self.think(now_ms, wall);
+    }
+
+    /// Hears the gateway.
+    pub fn hear(&mut self, now_ms: u64, wall: Timestamp, said: Said) {
+        if self.dead {
+            return;
+        }
+        match said {
+            Said::RideState { view: Some(view), .. } => self.told(view),
+            Said::RideReply { reply, .. } => self.answered(now_ms, reply),
+            Said::GatewayConnection(_, GatewayConnection { connection_state, .. }) => {
+                self.gateway_online = connection_state == ConnectionState::Online;
+            }
+            Said::RideState { view: None, .. }
+            | Said::ElevatorState(_)
+            | Said::ElevatorCommand(_)
+            | Said::Alarm(_)
+            | Said::Alarms(_)
+            | Said::Site(_) => {}
+        }
+        self.think(now_ms, wall);
+    }
+
+    /// Takes what it wants done.
+    pub fn take_acts(&mut self) -> Vec<RobotAct> {
+        std::mem::take(&mut self.acts)
+    }
+
+    /// It is on the threshold that it wanted to cross.
+    pub fn on_threshold(&mut self, now_ms: u64, place: Whereabouts) {
+        self.place = place;
+        if self.habits.dies_in_doorway {
+            self.die();
+        } else {
+            self.crossed_ms = Some(now_ms + self.habits.cross_ms);
+        }
+    }
+
+    /// It is through, and says so.
+    pub fn through(&mut self, now_ms: u64, wall: Timestamp, place: Whereabouts) {
+        let event = match &place {
+            Whereabouts::Car(_) => {
+                self.was_inside = true;
+                RobotEvent::Entered
+            }
+            Whereabouts::Floor(_) | Whereabouts::Doorway { .. } => RobotEvent::Exited,
+        };
+        self.place = place;
+        if !self.habits.by_hand {
+            self.event(now_ms, wall, event);
+        }
+    }
+
+    fn told(&mut self, view: RideView) {
+        let is_mine = self.order.as_ref().is_some_and(|order| order.id == view.order_id);
+        let is_old = self
+            .view
+            .as_ref()
+            .is_some_and(|known| known.order_id == view.order_id && known.seq > view.seq);
+        if !is_mine || is_old {
+            return;
+        }
+        if view.state.is_terminal() {
+            self.order = None;
+            self.asked = None;
+            self.arrives_ms = None;
+        }
+        self.view = Some(view);
+    }
+
+    fn answered(&mut self, now_ms: u64, reply: RideReply) {
+        let again = matches!(
+            reply.code,
+            Some(Code::Unavailable | Code::QueueFull | Code::RateLimited)
+        );
+        let id = reply.in_reply_to.clone();
+        if again {
+            let wait_ms = reply.retry_after_s.map_or(REPEAT_MS, |span| span.ms);
+            for pending in &mut self.pending {
+                if Some(&pending.message_id) == id.as_ref() {
+                    pending.next_ms = now_ms + wait_ms;
+                }
+            }
+        } else {
+            self.pending.retain(|pending| Some(&pending.message_id) != id.as_ref());
+        }
+        let is_live = reply.order_id.is_some() && reply.order_id.as_ref() == self.order();
+        let was_told = self.view.as_ref().map(|view| &view.order_id) == self.order();
+        if reply.result == ReplyResult::Rejected && !again && is_live && !was_told {
+            self.order = None;
+            self.arrives_ms = None;
+        }
+        if let Some((_, sent_ms)) = self.asked.take_if(|(asked, _)| Some(&*asked) == id.as_ref()) {
+            self.ask_ms = now_ms + ASK_AGAIN_MS;
+            self.permitted(now_ms, sent_ms, &reply);
+        }
+        if self.replies.len() == REPLIES_MAX {
+            self.replies.pop_front();
+        }
+        self.replies.push_back(reply);
+    }
+
+    /// The answer to its question: it crosses if that repeats the permission in time.
+    fn permitted(&mut self, now_ms: u64, sent_ms: u64, reply: &RideReply) {
+        let Some(view) = self.view.as_ref() else { return };
+        let is_fresh = reply.valid_s.is_some_and(|valid| now_ms - sent_ms < valid.ms);
+        let landing = reply.floor.clone().zip(reply.side);
+        let (Some((floor, side)), Some(elevator)) = (landing, reply.elevator_id.clone()) else {
+            return;
+        };
+        if !is_fresh || reply.instruction != Some(view.instruction) || !self.wants_to_cross() {
+            return;
+        }
+        let inwards = view.instruction == Instruction::Enter;
+        let landing = Landing { floor, side };
+        self.acts.push(RobotAct::Cross { elevator, landing, inwards });
+    }
+
+    fn think(&mut self, now_ms: u64, wall: Timestamp) {
+        if self.habits.by_hand || !self.connected {
+            return;
+        }
+        if self.asks_ms().is_some_and(|at_ms| at_ms <= now_ms) {
+            let id = self.event(now_ms, wall, RobotEvent::Query);
+            self.asked = id.map(|id| (id, now_ms));
+            self.ask_ms = now_ms + REPEAT_MS;
+        }
+        let stands_outside = matches!(self.place, Whereabouts::Floor(_));
+        let held = self.view.as_ref().is_some_and(|view| {
+            view.state == RideState::Hold && self.order.as_ref().is_some_and(|o| o.id == view.order_id)
+        });
+        if held && stands_outside && !self.was_inside && !self.gave_up {
+            self.gave_up = true;
+            self.event(now_ms, wall, RobotEvent::CancelEnter { again: false });
+        }
+    }
+
+    /// When it asks whether it may cross.
+    fn asks_ms(&self) -> Option<u64> {
+        let asks = !self.habits.by_hand
+            && self.gateway_online
+            && self.crossed_ms.is_none()
+            && self.arrives_ms.is_none()
+            && self.wants_to_cross();
+        asks.then_some(self.ask_ms)
+    }
+
+    fn wants_to_cross(&self) -> bool {
+        let (Some(view), Some(order)) = (self.view.as_ref(), self.order.as_ref()) else {
+            return false;
+        };
+        if view.order_id != order.id {
+            return false;
+        }
+        match (view.instruction, &self.place) {
+            (Instruction::Enter, Whereabouts::Floor(floor)) => {
+                self.habits.enters && Some(floor) == view.floor.as_ref()
+            }
+            (Instruction::Exit, Whereabouts::Car(_)) => self.habits.leaves,
+            (
+                Instruction::Wait
+                | Instruction::Approach
+                | Instruction::Enter
+                | Instruction::Ride
+                | Instruction::Exit
+                | Instruction::Stay
+                | Instruction::Clear,
+                _,
+            ) => false,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Whose turn it is next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A part of the world that does things by itself. At one moment they act in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    Broker,
+    Gateway,
+    Elevator(usize),
+    Robot(usize),
+}
+
+/// One moment per part.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    by_time: BTreeSet<(u64, Part)>,
+    by_part: BTreeMap<Part, u64>,
+}
+
+impl Schedule {
+    /// Sets the moment of a part; `None` = it waits for others.
+    pub(super) fn set(&mut self, part: Part, at_ms: Option<u64>) {
+        if let Some(old_ms) = self.by_part.remove(&part) {
+            self.by_time.remove(&(old_ms, part));
+        }
+        if let Some(at_ms) = at_ms {
+            self.by_part.insert(part, at_ms);
+            self.by_time.insert((at_ms, part));
+        }
+    }
+
+    /// Takes out the next part whose moment is not after `limit_ms`.
+    pub(super) fn take_due(&mut self, limit_ms: u64) -> Option<(u64, Part)> {
+        let (at_ms, part) = *self.by_time.first()?;
+        if at_ms > limit_ms {
+            return None;
+        }
+        self.set(part, None);
+        Some((at_ms, part))
+    }
+}
