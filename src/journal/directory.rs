@@ -137,6 +137,15 @@ impl DataDir {
             .map_err(failed("open", &path))
     }
 
+    /// Copies the journal below another directory, to look at it: sled changes what it opens, and
+    /// of a damaged store it removes what it cannot read.
+    ///
+    /// # Errors
+    /// [`JournalError::Store`].
+    pub fn copy_to(&self, path: &Path) -> Result<(), JournalError> {
+        copy(&self.journal(), &path.join(JOURNAL)).map_err(failed("copy", &self.journal()))
+    }
+
     /// Where sled's files are.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
@@ -146,6 +155,20 @@ impl DataDir {
 
 fn failed<'a>(verb: &'a str, path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
     move |error| JournalError::Store(format!("cannot {verb} {}: {error}", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Syncs a directory with all that is in it.

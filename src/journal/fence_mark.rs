@@ -144,6 +144,14 @@ impl FenceMarks {
         })
     }
 
+    /// The marks in the file, to look at them; `None` where there is no file.
+    ///
+    /// # Errors
+    /// As for [`FenceMarks::open`].
+    pub fn look(data_dir: &Path) -> Result<Option<BTreeMap<ElevatorId, Fence>>, FenceMarkError> {
+        Ok(file::read(data_dir)?.map(|content| content.marks))
+    }
+
     /// How the journal looked.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

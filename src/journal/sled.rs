@@ -24,6 +24,7 @@ use ::sled::{Batch as Writes, Db, Tree};
 use dispatch::edge::record::{ChainHash, RecordError, checksum};
 use dispatch::edge::{Anchor, Batch, Chain, Journal, JournalError, Loaded, Seq};
 pub use read::Inspection;
+use tempfile::TempDir;
 
 use super::directory::{DataDir, JournalId};
 use super::guard::reading;
@@ -69,8 +70,10 @@ pub struct SledJournal {
     /// Covered records that are still there: from, up to.
     trim: (Seq, Seq),
     state: Stage,
-    /// Last, so that the lock outlives the store.
+    /// After the store, so that the lock outlives it.
     _dir: DataDir,
+    /// The directory of a copy, last of all.
+    copy: Option<TempDir>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,20 +97,25 @@ impl SledJournal {
         reading(|| Self::open_in(dir))
     }
 
-    /// Opens the journal below the data directory, to look at it.
+    /// Opens a copy of the journal below the data directory, to look at it; `None` where there is
+    /// no journal. The copy goes with it.
     ///
     /// # Errors
-    /// As [`SledJournal::open`]; [`JournalError::Store`] where there is none.
-    pub fn open_existing(data_dir: &Path) -> Result<Self, JournalError> {
-        let none = || JournalError::Store(format!("there is no journal in {}", data_dir.display()));
+    /// As [`SledJournal::open`].
+    pub fn open_copy(data_dir: &Path) -> Result<Option<Self>, JournalError> {
         if !data_dir.is_dir() {
-            return Err(none());
+            return Ok(None);
         }
         let dir = DataDir::take(data_dir)?;
         if !dir.has_journal() {
-            return Err(none());
+            return Ok(None);
         }
-        reading(|| Self::open_in(dir))
+        let copy = tempfile::tempdir().map_err(failed("make a directory for a copy"))?;
+        dir.copy_to(copy.path())?;
+        let in_copy = DataDir::take(copy.path())?;
+        let mut journal = reading(|| Self::open_in(in_copy))?;
+        journal.copy = Some(copy);
+        Ok(Some(journal))
     }
 
     /// The data directory was restored from a backup: what is there is all that is expected, also
@@ -156,6 +164,7 @@ impl SledJournal {
             trim: (0, 0),
             state: Stage::Opened,
             _dir: dir,
+            copy: None,
         })
     }
 

@@ -51,6 +51,21 @@ impl SledJournal {
         Ok(())
     }
 
+    /// Every row of the ledger that is there, in order of its key.
+    ///
+    /// # Errors
+    /// What the store says, or the first error of `each`.
+    pub fn rows<E: From<JournalError>>(
+        &self,
+        mut each: impl FnMut(&[u8], Result<LedgerRow, JournalError>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for row in &self.ledger {
+            let (key, sealed) = row.map_err(store).map_err(E::from)?;
+            each(&key, LedgerRow::read(&key, &sealed))?;
+        }
+        Ok(())
+    }
+
     fn read_all(&self) -> Result<Inspection, JournalError> {
         let head = self.snapshot_head()?;
         let covers = head.map_or_else(Anchor::default, |head| head.covers);

@@ -297,7 +297,7 @@ fn a_second_process_is_kept_out() {
         matches!(SledJournal::open(dir.path()), Err(JournalError::InUse)),
         "T-STACK-12"
     );
-    let looked = SledJournal::open_existing(dir.path());
+    let looked = SledJournal::open_copy(dir.path());
     assert!(matches!(looked, Err(JournalError::InUse)));
     drop(journal);
     assert!(SledJournal::open(dir.path()).is_ok());
@@ -307,11 +307,40 @@ fn a_second_process_is_kept_out() {
 fn looking_creates_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("data");
-    assert!(matches!(
-        SledJournal::open_existing(&path),
-        Err(JournalError::Store(_))
-    ));
+    assert!(SledJournal::open_copy(&path).unwrap().is_none());
     assert!(!path.exists());
+    assert!(SledJournal::open_copy(dir.path()).unwrap().is_none());
+    assert!(!dir.path().join("journal").exists());
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let path = dir.path().join("journal/db");
+    let mut damaged = fs::read(&path).unwrap();
+    damaged[3000] ^= 1;
+    fs::write(&path, &damaged).unwrap();
+    // Whatever it says.
+    if let Ok(Some(copy)) = SledJournal::open_copy(dir.path()) {
+        let _ = copy.inspect();
+    }
+    assert!(fs::read(&path).unwrap() == damaged);
+}
+
+#[test]
+fn restored_data_may_be_shorter_than_what_was_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(&dir);
+    let (mut journal, _) = open(&dir);
+    journal.witness.set(9).unwrap();
+    drop(journal);
+    assert_eq!(corrupt_seq(&refusal(&dir)), 5);
+    let mut journal = SledJournal::open(dir.path()).unwrap();
+    journal.restored();
+    assert_eq!(journal.load().unwrap().last(), 4);
+    drop(journal);
+    assert_eq!(open(&dir).1.last(), 4, "and from then on it is whole");
 }
 
 #[test]
