@@ -12,6 +12,8 @@ use crate::turn::{Turn, cut};
 const REPEAT_MS: u64 = 60_000;
 /// A jump of the wall clock is told for this long.
 const CLOCK_JUMP_SHOWN_MS: u64 = 60_000;
+/// A controller's clock that is off is told for this long after it was last seen so.
+const CLOCK_OFF_SHOWN_MS: u64 = 120_000;
 
 impl Turn<'_> {
     /// Raises what ought to stand, clears what ought not, repeats what is due.
@@ -70,17 +72,26 @@ impl Turn<'_> {
         if changed {
             self.say_open_alarms();
         }
-        let next = self
-            .live
-            .alarms
-            .open
-            .values()
-            .map(|open| open.said_ms)
-            .min();
-        self.live.timers.set(
-            TimerKey::Alarms,
-            next.map(|said| said.saturating_add(REPEAT_MS)),
-        );
+        let next = self.next_alarm_ms();
+        self.live.timers.set(TimerKey::Alarms, next);
+    }
+
+    /// When a critical alarm is repeated next, or a warning that lasts a while ends. Any other
+    /// warning stands without a timer: it ends with an input or at the sweep.
+    fn next_alarm_ms(&self) -> Option<u64> {
+        let open = self.live.alarms.open.values();
+        let repeats = open
+            .filter(|open| open.alarm.severity == Severity::Critical)
+            .map(|open| open.said_ms.saturating_add(REPEAT_MS));
+        let clocks = self.live.cars.values().filter_map(|car| car.clock_off_ms);
+        let clocks = clocks.map(|at| at.saturating_add(CLOCK_OFF_SHOWN_MS));
+        let jump = self.live.clock_jump_ms;
+        let jump = jump.map(|at| at.saturating_add(CLOCK_JUMP_SHOWN_MS));
+        repeats
+            .chain(clocks)
+            .chain(jump)
+            .filter(|at| *at > self.now.mono_ms)
+            .min()
     }
 
     /// Publishes the list of all open alarms.
@@ -162,7 +173,7 @@ impl Turn<'_> {
             }
             let off = car
                 .clock_off_ms
-                .filter(|at| now_ms < at.saturating_add(CLOCK_JUMP_SHOWN_MS.saturating_mul(2)));
+                .filter(|at| now_ms < at.saturating_add(CLOCK_OFF_SHOWN_MS));
             if off.is_some() {
                 let subject = Subject {
                     code: AlarmCode::ControllerClock,
