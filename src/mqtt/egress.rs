@@ -373,8 +373,11 @@ impl Task {
             };
             self.egress.closed();
             self.connection.clean();
+            // What the library kept for the next connection is in the outbox, and what it read and
+            // did not tell would pass for the next one's acknowledgements.
             self.connection.pending.clear();
             self.connection.state.collision = None;
+            self.connection.state.events.clear();
             if *self.stopped.borrow() {
                 return;
             }

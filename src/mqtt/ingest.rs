@@ -280,11 +280,13 @@ impl Task {
     }
 
     /// The connection is gone. What the library kept for the next one is taken from it: requests
-    /// for a session that may be forgotten, acknowledgements for messages that come again.
+    /// for a session that may be forgotten, acknowledgements for messages that come again, and
+    /// messages that it read and did not tell, which would pass for those of the next connection.
     async fn down(&mut self) {
         self.acks.close();
         self.connection.clean();
         self.connection.pending.clear();
+        self.connection.state.events.clear();
         self.suback = None;
         if self.up {
             self.up = false;

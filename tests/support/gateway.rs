@@ -71,6 +71,13 @@ impl Site {
         self
     }
 
+    /// The same site and data with another broker.
+    #[must_use]
+    pub fn move_to(mut self, broker: &Mosquitto) -> Self {
+        self.broker = format!("broker = \"mqtt://127.0.0.1:{}\"", broker.port());
+        self
+    }
+
     pub fn data_dir(&self) -> PathBuf {
         self.dir.path().join("data")
     }

@@ -19,11 +19,13 @@
 mod client;
 mod gateway;
 mod mosquitto;
+mod played_broker;
 mod robot;
 
 pub use client::{Client, Message};
 pub use gateway::{Gateway, Site, hallcall, operate};
 pub use mosquitto::Mosquitto;
+pub use played_broker::{Came, Packet, PlayedBroker};
 pub use robot::{Robot, now, request};
 
 use std::net::TcpListener;
