@@ -114,18 +114,34 @@ impl Gateway {
     /// The same with more arguments.
     #[track_caller]
     pub fn start_with(site: &Site, arguments: &[&str]) -> Self {
-        let (mut gateway, lines) = Self::launch(site, arguments);
-        let ready = lines
+        let (gateway, lines) = Self::launch(site, arguments);
+        gateway.get_ready(&lines)
+    }
+
+    #[track_caller]
+    fn get_ready(mut self, lines: &mpsc::Receiver<String>) -> Self {
+        if !lines
             .recv_timeout(SOON)
-            .is_ok_and(|line| line.contains("ready"));
-        if !ready {
-            let _ = gateway.child.kill();
-            panic!(
-                "the gateway does not get ready; it says:\n{}",
-                gateway.log()
-            );
+            .is_ok_and(|line| line.contains("ready"))
+        {
+            let _ = self.child.kill();
+            panic!("the gateway does not get ready; it says:\n{}", self.log());
         }
-        gateway
+        self
+    }
+
+    /// The same, and none of its files may grow beyond so many KiB.
+    #[track_caller]
+    pub fn start_limited(site: &Site, kib: u64) -> Self {
+        // Where SIGXFSZ is ignored, a write beyond the limit is an error.
+        let script = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("bash");
+        command
+            .arg("-c")
+            .arg(script)
+            .arg(env!("CARGO_BIN_EXE_hallcall"));
+        let (gateway, lines) = Self::launch_as(command, site, &[]);
+        gateway.get_ready(&lines)
     }
 
     /// Starts it without waiting.
@@ -134,13 +150,21 @@ impl Gateway {
     }
 
     fn launch(site: &Site, arguments: &[&str]) -> (Self, mpsc::Receiver<String>) {
+        Self::launch_as(hallcall(), site, arguments)
+    }
+
+    fn launch_as(
+        mut command: Command,
+        site: &Site,
+        arguments: &[&str],
+    ) -> (Self, mpsc::Receiver<String>) {
         let log = site.dir.path().join("gateway.log");
         let stderr = fs::OpenOptions::new()
             .create(true)
             .append(true)
             .open(&log)
             .unwrap();
-        let mut child = hallcall()
+        let mut child = command
             .arg("run")
             .arg("--config")
             .arg(site.config())
@@ -182,6 +206,11 @@ impl Gateway {
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
         wait_for("the gateway to end", || self.child.try_wait().unwrap())
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// What it has logged so far.

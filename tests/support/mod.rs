@@ -8,7 +8,7 @@
 //! let reply = robot.request("m-1", "T-1", "1F", "6F");
 //! ```
 
-#![allow(dead_code, reason = "each test uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each test uses its own part")]
 #![allow(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
@@ -17,12 +17,14 @@
 )]
 
 mod client;
+mod controller;
 mod gateway;
 mod mosquitto;
 mod played_broker;
 mod robot;
 
 pub use client::{Client, Message};
+pub use controller::Controller;
 pub use gateway::{Gateway, Site, hallcall, operate};
 pub use mosquitto::Mosquitto;
 pub use played_broker::{Came, Packet, PlayedBroker};
