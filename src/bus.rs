@@ -237,3 +237,6 @@ fn input(bus: &str, report: DriverReport) -> Input {
         },
     }
 }
+
+#[cfg(test)]
+mod tests;
