@@ -27,6 +27,9 @@ pub(super) struct Restored {
 pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, StartError> {
     let data_dir = &config.gateway.data_dir;
     let mut journal = SledJournal::open(data_dir)?;
+    if restored {
+        journal.restored();
+    }
     let loaded = journal.load()?;
     if loaded.cut > 0 {
         tracing::warn!(
@@ -39,7 +42,7 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     let state = State::load(snapshot, &loaded.ledger, facts)?;
     let covered = loaded.snapshot.as_ref().map_or(0, |(seq, _)| *seq);
     let last = loaded.facts.last().map_or(covered, |(seq, _)| *seq);
-    let marks = FenceMarks::open(data_dir, journal.id(), last, restored)?;
+    let mut marks = FenceMarks::open(data_dir, journal.id(), last, restored)?;
     if marks.verdict().is_loss() {
         tracing::warn!(verdict = ?marks.verdict(), "fences may have been given that are not known");
     }
@@ -51,7 +54,10 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
         "loaded"
     );
     let mut first = vec![Input::Start { restored }];
-    let behind = marks.behind(&fences(config, &state));
+    let fences = fences(config, &state);
+    let behind = marks.behind(&fences);
+    // Marks are ahead before the first grant, which then waits for no disk but the journal's.
+    marks.reserve(fences.iter().map(|(id, fence)| (id, *fence)), last)?;
     first.extend(
         behind
             .into_iter()

@@ -6,6 +6,7 @@ use protocol::ElevatorId;
 use tempfile::TempDir;
 
 use super::*;
+use crate::journal::rows::LedgerRow;
 
 fn fact(name: &str) -> Fact {
     Fact::Elevator(ElevatorFact::Freed {
