@@ -30,6 +30,8 @@ enum Command {
     /// Suspend grants, and resume them
     #[command(subcommand)]
     Site(cmd::site::SiteCommand),
+    /// Look at the journal
+    Journal(cmd::journal::JournalArgs),
     /// Print the JSON Schema of the messages
     Schema(cmd::schema::SchemaArgs),
     /// The embedded broker, for the gateway to start
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),
         Command::Site(command) => cmd::site::site(&command),
+        Command::Journal(args) => cmd::journal::journal(&args),
         Command::Schema(args) => cmd::schema::schema(&args),
         Command::Broker(args) => cmd::broker::broker(&args),
     };

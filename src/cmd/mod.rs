@@ -3,6 +3,7 @@
 pub mod broker;
 pub mod check;
 pub mod elevator;
+pub mod journal;
 pub mod operator;
 pub mod order;
 pub mod run;
