@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rumqttc::{Event, Packet, QoS};
 use tokio::net::TcpStream;
-use tokio::process::{Child, Command};
+use tokio::process::{Child as Process, ChildStdin, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -90,6 +90,13 @@ impl EmbeddedBroker {
     }
 }
 
+/// The child process.
+struct Child {
+    process: Process,
+    /// Held here, because waiting for a process closes its standard input, which would end it.
+    stdin: Option<ChildStdin>,
+}
+
 async fn spawn(listen: SocketAddr) -> Result<Child, BrokerError> {
     if listen.port() == 0 {
         return Err(BrokerError::AnyPort(listen));
@@ -97,7 +104,7 @@ async fn spawn(listen: SocketAddr) -> Result<Child, BrokerError> {
     // rumqttd only logs that an address is taken, and we would talk to whoever has it.
     drop(TcpListener::bind(listen).map_err(|error| BrokerError::Listen(listen, error))?);
     let program = std::env::current_exe().map_err(BrokerError::Spawn)?;
-    let mut child = Command::new(program)
+    let mut process = Command::new(program)
         .arg("broker")
         .arg("--listen")
         .arg(listen.to_string())
@@ -108,8 +115,10 @@ async fn spawn(listen: SocketAddr) -> Result<Child, BrokerError> {
         .kill_on_drop(true)
         .spawn()
         .map_err(BrokerError::Spawn)?;
+    let stdin = process.stdin.take();
+    let mut child = Child { process, stdin };
     let deadline = Instant::now() + START;
-    while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
+    while Instant::now() < deadline && matches!(child.process.try_wait(), Ok(None)) {
         if let Ok(Ok(_)) = timeout_at(deadline, TcpStream::connect(reachable(listen))).await {
             tracing::info!(%listen, "the embedded broker listens");
             return Ok(child);
@@ -135,8 +144,8 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 async fn end(mut child: Child) {
     drop(child.stdin.take());
-    if timeout(STOP, child.wait()).await.is_err() {
-        let _ = child.kill().await;
+    if timeout(STOP, child.process.wait()).await.is_err() {
+        let _ = child.process.kill().await;
     }
 }
 
@@ -156,7 +165,7 @@ impl Watchdog {
             let mut stopped = self.stopped.clone();
             let why = tokio::select! {
                 _ = stopped.wait_for(|stopped| *stopped) => None,
-                status = child.wait() => Some(format!("it ended: {status:?}")),
+                status = child.process.wait() => Some(format!("it ended: {status:?}")),
                 why = self.watch() => Some(why),
             };
             end(child).await;

@@ -1,6 +1,6 @@
 //! The program `hallcall`: one command line for the gateway and for those who look after it.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -21,6 +21,13 @@ enum Command {
     Run(cmd::run::RunArgs),
     /// Say what is wrong with a configuration
     Check(cmd::check::CheckArgs),
+    /// Show a building with robots that ride its elevators
+    #[cfg(feature = "sim")]
+    Demo(cmd::demo::DemoArgs),
+    /// The parts of that building, one by one
+    #[cfg(feature = "sim")]
+    #[command(subcommand)]
+    Sim(cmd::sim::SimCommand),
     /// Look at orders, cancel one that waits
     #[command(subcommand)]
     Order(cmd::order::OrderCommand),
@@ -30,7 +37,7 @@ enum Command {
     /// Suspend grants, and resume them
     #[command(subcommand)]
     Site(cmd::site::SiteCommand),
-    /// Look at the journal
+    /// Look at the journal of a gateway that does not run
     Journal(cmd::journal::JournalArgs),
     /// Print the JSON Schema of the messages
     Schema(cmd::schema::SchemaArgs),
@@ -47,6 +54,10 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => cmd::run::run(&args),
         Command::Check(args) => cmd::check::check(&args),
+        #[cfg(feature = "sim")]
+        Command::Demo(args) => cmd::demo::demo(&args),
+        #[cfg(feature = "sim")]
+        Command::Sim(command) => cmd::sim::sim(&command),
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),
         Command::Site(command) => cmd::site::site(&command),
@@ -68,6 +79,7 @@ fn log_to_stderr() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
         .init();
 }
 

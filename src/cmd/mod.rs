@@ -2,10 +2,14 @@
 
 pub mod broker;
 pub mod check;
+#[cfg(feature = "sim")]
+pub mod demo;
 pub mod elevator;
 pub mod journal;
 pub mod operator;
 pub mod order;
 pub mod run;
 pub mod schema;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod site;

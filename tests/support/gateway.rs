@@ -169,7 +169,7 @@ impl Gateway {
             .arg("--config")
             .arg(site.config())
             .args(arguments)
-            .env("HALLCALL_LOG", "debug,rumqttd=warn,rumqttc=info")
+            .env("HALLCALL_LOG", "debug,sled=warn,rumqttd=warn,rumqttc=info")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(stderr)

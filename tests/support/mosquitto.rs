@@ -72,7 +72,8 @@ impl Mosquitto {
             ""
         };
         let conf = format!(
-            "{user}listener {port} 127.0.0.1\n\
+            "{user}per_listener_settings true\n\
+             listener {port} 127.0.0.1\n\
              allow_anonymous true\n\
              max_inflight_messages 200\n\
              max_queued_messages 100000\n\

@@ -16,7 +16,13 @@ impl Robot {
     /// Connects and listens to its replies and states.
     #[track_caller]
     pub fn connect(broker: &Mosquitto, id: &str) -> Self {
-        let client = Client::connect(broker, id);
+        Self::connect_to(broker.port(), id)
+    }
+
+    /// The same at a port of loopback.
+    #[track_caller]
+    pub fn connect_to(port: u16, id: &str) -> Self {
+        let client = Client::connect_to(port, id);
         client.subscribe(&format!("{BASE}/robots/{id}/ride/reply"));
         client.subscribe(&format!("{BASE}/robots/{id}/ride/state"));
         Self {
