@@ -1,43 +1,36 @@
 //! The start and the end of a running gateway.
 
 mod restore;
+mod running;
+mod start_error;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::edge::{FenceGate, JournalError};
-use dispatch::{Core, Input, LoadError};
-use protocol::code::AlarmCode;
-use protocol::ops::{Alarm, Severity};
-use protocol::{ElevatorId, Outgoing, Topics};
+use dispatch::edge::FenceGate;
+use dispatch::{Core, Input};
+use protocol::{ElevatorId, Topics};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
-use crate::broker::{BrokerError, EmbeddedBroker};
+use crate::broker::EmbeddedBroker;
 use crate::bus::{self, BusLine, LineParts};
 use crate::clock::Clock;
 use crate::config::{Broker, Config};
 use crate::ending::{End, Ending};
 use crate::engine::{self, Arrival, Heard, INBOX_MAX, Inbox, Lines, MqttLine, Outlet, Parts};
-use crate::exit;
 use crate::instance::{Stamps, entropy, new_instance};
-use crate::journal::{Committer, DiskWatch, FenceMarkError, Options};
-use crate::mqtt::look::duplicate_alarm;
-use crate::mqtt::{Account, AccountError, Egress, Gate, egress, ingest};
-use crate::operator::{Operators, OperatorsError};
+use crate::journal::{Committer, DiskWatch, Options};
+use crate::mqtt::{Account, Egress, Gate, egress, ingest};
+use crate::operator::Operators;
 use restore::{Restored, restore};
+use running::Running;
+pub use start_error::StartError;
 
-/// For the engine to finish what it has, doors held included (architecture, Ends: 15 s in all).
-const ENGINE_END: Duration = Duration::from_secs(9);
-/// For each connection to say its last words.
-const CONNECTION_END: Duration = Duration::from_secs(2);
-/// For all bus tasks to finish.
-const BUSES_END: Duration = Duration::from_secs(2);
 /// Between two looks at the free space of the disk.
 const DISK_EVERY: Duration = Duration::from_secs(5);
 
@@ -46,63 +39,6 @@ const DISK_EVERY: Duration = Duration::from_secs(5);
 pub struct RunOptions {
     /// The data directory was restored from a backup.
     pub restored: bool,
-}
-
-/// Why a gateway did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The broker cannot be used as configured.
-    #[error(transparent)]
-    Account(#[from] AccountError),
-    /// There is no embedded broker.
-    #[error(transparent)]
-    Broker(#[from] BrokerError),
-    /// The configuration asks for something that it may not have.
-    #[error("{0}")]
-    Config(String),
-    /// The journal cannot be used.
-    #[error("{error}{}", hint(.error))]
-    Journal {
-        /// Why.
-        #[from]
-        error: JournalError,
-    },
-    /// The journal holds what is no state.
-    #[error("{0}; `hallcall journal` tells more")]
-    State(#[from] LoadError),
-    /// The fence marks cannot be used.
-    #[error(transparent)]
-    Marks(#[from] FenceMarkError),
-    /// There is no socket for operators.
-    #[error(transparent)]
-    Operators(#[from] OperatorsError),
-    /// The system does not give what is needed.
-    #[error("the system: {0}")]
-    System(#[from] io::Error),
-}
-
-fn hint(error: &JournalError) -> &'static str {
-    match error {
-        JournalError::Corrupt { .. } => "; `hallcall journal` tells more",
-        JournalError::InUse | JournalError::TooLarge(_) | JournalError::Store(_) => "",
-    }
-}
-
-impl StartError {
-    /// The exit code (`wire.md` section 7).
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Account(_) | Self::Broker(_) | Self::Config(_) => exit::USAGE,
-            Self::Journal { error } => crate::journal::exit_code(error),
-            Self::State(_) | Self::Marks(FenceMarkError::Corrupt { .. }) => exit::CORRUPT,
-            Self::Marks(FenceMarkError::Store(_) | FenceMarkError::TooMany(_)) => {
-                exit::JOURNAL_FAILED
-            }
-            Self::Operators(OperatorsError::InUse(_)) => exit::IN_USE,
-            Self::Operators(_) | Self::System(_) => 1,
-        }
-    }
 }
 
 /// Runs a gateway until it ends; returns the exit code. Signals are taken here.
@@ -157,19 +93,6 @@ struct Shell {
     stamps: Stamps,
 }
 
-/// All that runs.
-struct Running {
-    engine: engine::Running,
-    ingest: ingest::Running,
-    egress: egress::Running,
-    speaker: Egress,
-    inbox: Inbox,
-    operators: JoinHandle<()>,
-    disk: JoinHandle<()>,
-    buses: Vec<JoinHandle<()>>,
-    broker: Option<EmbeddedBroker>,
-}
-
 /// The bus tasks, and the way to the one of each elevator that has a bus.
 #[derive(Default)]
 struct Buses {
@@ -195,7 +118,7 @@ impl Shell {
                 }
             }
         };
-        let code = self.end(running, end, &mut ends).await;
+        let code = running.end(end, &mut ends).await;
         Ok(code)
     }
 
@@ -214,25 +137,11 @@ impl Shell {
         restored: Restored,
         ending: Ending,
     ) -> Result<Running, StartError> {
-        let config = &self.config;
         let seed = entropy()?;
-        let gateway = config.gateway.id.clone();
-        let embedded = config.mqtt.broker == Broker::Embedded;
         let (inbox, arrivals) = mpsc::channel(INBOX_MAX);
         let operators = Operators::default();
-        let listening = operators.listen(&config.gateway.data_dir, inbox.clone())?;
-        let broker = match embedded {
-            true => Some(
-                EmbeddedBroker::start(
-                    config.mqtt.listen,
-                    self.account.clone(),
-                    gateway.as_str(),
-                    seed,
-                )
-                .await?,
-            ),
-            false => None,
-        };
+        let listening = operators.listen(&self.config.gateway.data_dir, inbox.clone())?;
+        let broker = self.start_broker(seed).await?;
         let (egress, speaking) = Egress::new(egress::Setup {
             account: self.account.clone(),
             topics: self.topics.clone(),
@@ -240,23 +149,71 @@ impl Shell {
             clock: self.clock,
             inbox: inbox.clone(),
         });
-        let hearing = ingest::Connection::new(&self.account, &gateway);
-        let mqtt = Arc::new(MqttLine::new(config));
-        let buses = self.start_buses(&inbox, seed)?;
-        let lines = Arc::new(Lines::new(
-            buses.lines,
+        let hearing = ingest::Connection::new(&self.account, &self.config.gateway.id);
+        let Buses { lines, tasks } = self.start_buses(&inbox, seed)?;
+        let mqtt = Arc::new(MqttLine::new(&self.config));
+        let lines = Lines::new(
+            lines,
             Arc::clone(&mqtt),
             egress.clone(),
             self.clock,
             inbox.clone(),
-        ));
+        );
         let outlet = Outlet {
             egress: egress.clone(),
-            lines: Arc::clone(&lines),
+            lines: Arc::new(lines),
             operators,
             acks: hearing.acks(),
             inbox: inbox.clone(),
         };
+        let engine =
+            self.start_engine(runtime, restored, arrivals, outlet, mqtt, ending.clone())?;
+        let gate = Arc::new(self.gate());
+        let ingest = hearing.run(ingest::Setup {
+            topics: self.topics.clone(),
+            gateway: self.config.gateway.id.clone(),
+            instance: self.stamps.instance().clone(),
+            gate: Arc::clone(&gate),
+            inbox: inbox.clone(),
+            egress: egress.clone(),
+            ending: ending.clone(),
+            seed,
+        });
+        let disk = DiskWatch::new(&self.config.gateway.data_dir);
+        Ok(Running {
+            engine,
+            ingest,
+            speaker: egress,
+            egress: speaking.run(gate, ending, seed.rotate_left(32)),
+            operators: listening,
+            disk: tokio::spawn(watch_disk(disk, inbox.clone())),
+            inbox,
+            buses: tasks,
+            stamps: self.stamps.clone(),
+            clock: self.clock,
+            broker,
+        })
+    }
+
+    async fn start_broker(&self, seed: u64) -> Result<Option<EmbeddedBroker>, StartError> {
+        let mqtt = &self.config.mqtt;
+        if mqtt.broker != Broker::Embedded {
+            return Ok(None);
+        }
+        let name = self.config.gateway.id.as_str();
+        let broker = EmbeddedBroker::start(mqtt.listen, self.account.clone(), name, seed).await?;
+        Ok(Some(broker))
+    }
+
+    fn start_engine(
+        &self,
+        runtime: &Runtime,
+        restored: Restored,
+        inbox: mpsc::Receiver<Arrival>,
+        outlet: Outlet,
+        mqtt: Arc<MqttLine>,
+        ending: Ending,
+    ) -> Result<engine::Running, StartError> {
         let Restored {
             journal,
             state,
@@ -265,54 +222,30 @@ impl Shell {
             last,
             first,
         } = restored;
+        let lines = Arc::clone(&outlet.lines);
         let committer = Committer::start(journal, (covered, last), outlet, Options::default())?;
-        let core = Core::restore(config.site.clone(), state);
         let parts = Parts {
-            core,
+            core: Core::restore(self.config.site.clone(), state),
             clock: self.clock,
-            inbox: arrivals,
+            inbox,
             committer,
             marks,
             mqtt,
             lines,
-            ending: ending.clone(),
-            timing: config.site.timing.clone(),
+            ending,
+            timing: self.config.site.timing.clone(),
         };
-        let engine = engine::start(parts, self.first(first), runtime.handle().clone())?;
-        let disk = tokio::spawn(watch_disk(
-            DiskWatch::new(&config.gateway.data_dir),
-            inbox.clone(),
-        ));
-        let gate = Arc::new(Gate::new(
-            self.account.clone(),
-            self.topics.clone(),
-            self.stamps.clone(),
-            embedded,
-        ));
-        let ingest = hearing.run(ingest::Setup {
-            topics: self.topics.clone(),
-            gateway,
-            instance: self.stamps.instance().clone(),
-            gate: Arc::clone(&gate),
-            inbox: inbox.clone(),
-            egress: egress.clone(),
-            ending: ending.clone(),
-            seed,
-        });
-        let speaker = egress;
-        let egress = speaking.run(gate, ending, seed.rotate_left(32));
-        let operators = listening;
-        Ok(Running {
-            engine,
-            ingest,
-            egress,
-            speaker,
-            inbox,
-            operators,
-            disk,
-            buses: buses.tasks,
-            broker,
-        })
+        Ok(engine::start(
+            parts,
+            self.first(first),
+            runtime.handle().clone(),
+        )?)
+    }
+
+    fn gate(&self) -> Gate {
+        let embedded = self.config.mqtt.broker == Broker::Embedded;
+        let (account, topics) = (self.account.clone(), self.topics.clone());
+        Gate::new(account, topics, self.stamps.clone(), embedded)
     }
 
     /// The first inputs of the process.
@@ -347,85 +280,6 @@ impl Shell {
             buses.tasks.push(task);
         }
         Ok(buses)
-    }
-
-    /// Ends everything in an order in which nothing that was promised is lost.
-    async fn end(&self, running: Running, end: End, ends: &mut mpsc::Receiver<End>) -> u8 {
-        tracing::info!(?end, "ending");
-        running.operators.abort();
-        running.disk.abort();
-        let mut code = end.exit_code();
-        match &end {
-            End::Asked | End::Broken(_) => {
-                running.finish_engine().await;
-                running.speaker.say_offline();
-            }
-            End::JournalFailed { wait_ms } => {
-                running.speaker.say(Outgoing::Alarm(self.journal_alarm()));
-                running.speaker.say_offline();
-                let wait = Duration::from_millis(*wait_ms) + BUSES_END;
-                if !running.engine.ended(wait).await {
-                    tracing::error!("the engine did not end in time");
-                }
-            }
-            End::DuplicateGateway(other) => {
-                running
-                    .speaker
-                    .say(Outgoing::Alarm(duplicate_alarm(&self.stamps, other)));
-            }
-        }
-        if let Ok(End::JournalFailed { .. }) = ends.try_recv() {
-            code = exit::JOURNAL_FAILED;
-        }
-        running
-            .close(!matches!(end, End::DuplicateGateway(_)))
-            .await;
-        tracing::info!(code, "ended");
-        code
-    }
-
-    fn journal_alarm(&self) -> Alarm {
-        Alarm {
-            alarm_id: format!("{}-journal", self.stamps.instance()),
-            severity: Severity::Critical,
-            code: AlarmCode::JournalFailed,
-            elevator_id: None,
-            order_id: None,
-            raised_at: self.clock.wall(),
-            cleared_at: None,
-            detail: "the journal cannot be written: the gateway ends".to_owned(),
-        }
-    }
-}
-
-impl Running {
-    /// The engine finishes what it has.
-    async fn finish_engine(&self) {
-        let stop = self.inbox.send(Arrival {
-            heard: Heard::Stop,
-            ack: None,
-        });
-        let over = async { stop.await.is_err() || self.engine.ended(ENGINE_END).await };
-        if !timeout(ENGINE_END, over).await.unwrap_or(false) {
-            tracing::error!("the engine did not end in time");
-        }
-    }
-
-    /// Closes all connections. `finish`: the buses end what they have begun.
-    async fn close(self, finish: bool) {
-        self.ingest.stop(CONNECTION_END).await;
-        let finished = async {
-            for bus in self.buses {
-                let _ = bus.await;
-            }
-        };
-        if finish && timeout(BUSES_END, finished).await.is_err() {
-            tracing::warn!("the buses did not finish in time");
-        }
-        self.egress.stop(CONNECTION_END).await;
-        if let Some(broker) = self.broker {
-            broker.stop().await;
-        }
     }
 }
 

@@ -2,6 +2,8 @@
 //! the connection that brought the message (T-STACK-01 to T-STACK-03; facts of rumqttc: manual
 //! acknowledgements made in an outage go out on the next connection).
 
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod support;
 
 use support::{Came, Client, Gateway, Mosquitto, Packet, PlayedBroker, Robot, Site, request};

@@ -1,5 +1,7 @@
 //! The broker of one's own, in a child process, and one over TLS with a password.
 
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod support;
 
 use std::path::Path;

@@ -1,6 +1,8 @@
 //! How a gateway ends, and what it still does before (architecture, Ends and failures; `ride.md`
 //! section 4, the last row; exit codes of `wire.md` section 7).
 
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod support;
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,8 @@
 //! The life of a message and of a gateway, with a real Mosquitto (`wire.md` sections 1 to 3 and 7;
 //! architecture, MQTT).
 
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod support;
 
 use serde_json::json;

@@ -4,6 +4,8 @@
 //! besides is taken from it at each end of a connection, so that the outbox alone says what is
 //! sent again (law 5). The connection's will says that it broke.
 
+mod connection;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,15 +16,13 @@ use protocol::hardware::{Outcome, Report};
 use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
 use protocol::{Outgoing, Seconds, Topics};
-use rumqttc::{AsyncClient, Event, EventLoop, LastWill, Packet, QoS};
+use rumqttc::{AsyncClient, LastWill, QoS};
 use tokio::sync::{Notify, watch};
-use tokio::task::JoinHandle;
+
+pub use connection::{Connection, Running};
 
 use super::account::{Account, Client};
-use super::backoff::Backoff;
-use super::look::Gate;
 use crate::clock::Clock;
-use crate::ending::{End, Ending};
 use crate::engine::{Arrival, Heard, Inbox};
 use crate::instance::Stamps;
 
@@ -80,19 +80,6 @@ struct State {
     online: Option<u64>,
 }
 
-/// The connection of an egress, not yet polled.
-pub struct Connection {
-    egress: Egress,
-    connection: EventLoop,
-}
-
-/// The running connection.
-pub struct Running {
-    egress: Egress,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
-
 impl Egress {
     /// An egress whose link is closed until its connection runs.
     #[must_use]
@@ -136,7 +123,7 @@ impl Egress {
             empty: Notify::new(),
             online: watch::Sender::new(false),
         }));
-        (egress.clone(), Connection { egress, connection })
+        (egress.clone(), Connection::new(egress, connection))
     }
 
     /// Says something, in its turn. Waits a little where the outbox is full; if it stays full, the
@@ -289,121 +276,30 @@ impl Egress {
         self.0.room.notify_all();
     }
 
-    fn is_drained(&self) -> bool {
-        let state = self.lock();
-        state.outbox.is_empty() || !state.outbox.is_open()
+    /// Waits until the broker has everything, or cannot be reached.
+    async fn drained(&self) {
+        loop {
+            let emptied = self.0.empty.notified();
+            let is_drained = {
+                let state = self.lock();
+                state.outbox.is_empty() || !state.outbox.is_open()
+            };
+            if is_drained {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    /// Takes leave of the broker, behind all that was handed over. From here on nobody says ONLINE.
+    fn leave(&self) {
+        self.lock().ready = false;
+        let _ = self.0.client.try_disconnect();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic ends the process, so nobody ever sees a poisoned lock.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Connection {
-    /// Starts to connect, each time through `gate`. Needs a tokio runtime.
-    #[must_use]
-    pub fn run(self, gate: Arc<Gate>, ending: Ending, seed: u64) -> Running {
-        let Self { egress, connection } = self;
-        let (stop, stopped) = watch::channel(false);
-        let task = Task {
-            egress: egress.clone(),
-            connection,
-            gate,
-            ending,
-            backoff: Backoff::new(seed),
-            stopped,
-        };
-        Running {
-            egress,
-            stop,
-            task: tokio::spawn(task.run()),
-        }
-    }
-}
-
-impl Running {
-    /// Waits until the broker has everything, and takes leave of it without the will; at most for
-    /// `wait` each.
-    pub async fn stop(self, wait: Duration) {
-        let Self { egress, stop, task } = self;
-        // From here on nobody says ONLINE.
-        egress.lock().ready = false;
-        let drained = async {
-            loop {
-                let emptied = egress.0.empty.notified();
-                if egress.is_drained() {
-                    break;
-                }
-                emptied.await;
-            }
-        };
-        if tokio::time::timeout(wait, drained).await.is_err() {
-            tracing::warn!("the broker did not take all messages in time");
-        }
-        stop.send_replace(true);
-        let _ = egress.0.client.try_disconnect();
-        if tokio::time::timeout(wait, task).await.is_err() {
-            tracing::warn!("the egress connection did not close in time");
-        }
-    }
-}
-
-struct Task {
-    egress: Egress,
-    connection: EventLoop,
-    gate: Arc<Gate>,
-    ending: Ending,
-    backoff: Backoff,
-    stopped: watch::Receiver<bool>,
-}
-
-impl Task {
-    async fn run(mut self) {
-        while !*self.stopped.borrow() {
-            let why = match self.gate.pass(false).await {
-                Ok(seen) => match seen.other {
-                    Some(instance) => {
-                        self.ending.call(End::DuplicateGateway(instance));
-                        return;
-                    }
-                    None => self.connected().await,
-                },
-                Err(why) => why.to_string(),
-            };
-            self.egress.closed();
-            self.connection.clean();
-            // What the library kept for the next connection is in the outbox, and what it read and
-            // did not tell would pass for the next one's acknowledgements.
-            self.connection.pending.clear();
-            self.connection.state.collision = None;
-            self.connection.state.events.clear();
-            if *self.stopped.borrow() {
-                return;
-            }
-            let wait = self.backoff.wait();
-            tracing::warn!(why, ?wait, "egress is not connected");
-            let _ = tokio::time::timeout(wait, self.stopped.wait_for(|stopped| *stopped)).await;
-        }
-    }
-
-    /// Connects and speaks until it breaks; says why.
-    async fn connected(&mut self) -> String {
-        loop {
-            match self.connection.poll().await {
-                Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                    self.backoff.reset();
-                    tracing::info!("egress is connected");
-                    self.egress.opened();
-                }
-                Ok(Event::Outgoing(rumqttc::Outgoing::Publish(packet_id))) => {
-                    self.egress.sent(packet_id);
-                }
-                Ok(Event::Incoming(Packet::PubAck(ack))) => self.egress.acked(ack.pkid),
-                Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
-                Err(why) => return why.to_string(),
-            }
-        }
     }
 }
 

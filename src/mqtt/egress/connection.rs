@@ -1,0 +1,129 @@
+//! The connection that an egress speaks through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rumqttc::{Event, EventLoop, Packet};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::Egress;
+use crate::ending::{End, Ending};
+use crate::mqtt::{Backoff, Gate};
+
+/// The connection of an egress, not yet polled.
+pub struct Connection {
+    egress: Egress,
+    connection: EventLoop,
+}
+
+/// The running connection.
+pub struct Running {
+    egress: Egress,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Connection {
+    pub(super) fn new(egress: Egress, connection: EventLoop) -> Self {
+        Self { egress, connection }
+    }
+
+    /// Starts to connect, each time through `gate`. Needs a tokio runtime.
+    #[must_use]
+    pub fn run(self, gate: Arc<Gate>, ending: Ending, seed: u64) -> Running {
+        let Self { egress, connection } = self;
+        let (stop, stopped) = watch::channel(false);
+        let task = Task {
+            egress: egress.clone(),
+            connection,
+            gate,
+            ending,
+            backoff: Backoff::new(seed),
+            stopped,
+        };
+        Running {
+            egress,
+            stop,
+            task: tokio::spawn(task.run()),
+        }
+    }
+}
+
+impl Running {
+    /// Waits until the broker has everything, and takes leave of it without the will; at most for
+    /// `wait` each.
+    pub async fn stop(self, wait: Duration) {
+        let Self { egress, stop, task } = self;
+        if timeout(wait, egress.drained()).await.is_err() {
+            tracing::warn!("the broker did not take all messages in time");
+        }
+        stop.send_replace(true);
+        egress.leave();
+        if timeout(wait, task).await.is_err() {
+            tracing::warn!("the egress connection did not close in time");
+        }
+    }
+}
+
+struct Task {
+    egress: Egress,
+    connection: EventLoop,
+    gate: Arc<Gate>,
+    ending: Ending,
+    backoff: Backoff,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Task {
+    async fn run(mut self) {
+        while !*self.stopped.borrow() {
+            let why = match self.gate.pass(false).await {
+                Ok(seen) => match seen.other {
+                    Some(instance) => {
+                        self.ending.call(End::DuplicateGateway(instance));
+                        return;
+                    }
+                    None => self.connected().await,
+                },
+                Err(why) => why.to_string(),
+            };
+            self.egress.closed();
+            self.connection.clean();
+            // What the library kept for the next connection is in the outbox, and what it read and
+            // did not tell would pass for the next one's acknowledgements.
+            self.connection.pending.clear();
+            self.connection.state.collision = None;
+            self.connection.state.events.clear();
+            if *self.stopped.borrow() {
+                return;
+            }
+            let wait = self.backoff.wait();
+            tracing::warn!(why, ?wait, "egress is not connected");
+            let _ = timeout(wait, self.stopped.wait_for(|stopped| *stopped)).await;
+        }
+    }
+
+    /// Connects and speaks until it breaks; says why.
+    async fn connected(&mut self) -> String {
+        loop {
+            match self.connection.poll().await {
+                Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                    tracing::info!("egress is connected");
+                    self.egress.opened();
+                }
+                Ok(Event::Outgoing(rumqttc::Outgoing::Publish(packet_id))) => {
+                    self.egress.sent(packet_id);
+                }
+                Ok(Event::Incoming(Packet::PubAck(ack))) => {
+                    // A broker that takes nothing is not come back to at once.
+                    self.backoff.reset();
+                    self.egress.acked(ack.pkid);
+                }
+                Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
+                Err(why) => return why.to_string(),
+            }
+        }
+    }
+}
