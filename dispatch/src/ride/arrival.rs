@@ -24,7 +24,7 @@ impl Turn<'_> {
         }
         let Some(reading) = self.read(elevator, since).cloned() else {
             self.ask_since(elevator, since);
-            self.doubt_exit(ride, elevator);
+            self.doubt_door(ride, elevator, &ride.to);
             return;
         };
         let away = matches!(reading.motion, Motion::Up | Motion::Down)
@@ -34,40 +34,12 @@ impl Turn<'_> {
             self.left_target(ride, elevator);
             return;
         }
-        if self.is_open(elevator, &ride.to, since) {
-            self.keep_open(elevator, &ride.to);
-            if self.hold_refused(elevator) {
-                let landing = ride.to.clone();
-                self.order(elevator, Aim::Open, Action::OpenDoor { landing });
-                let detail = format!("{elevator} refused to hold its door at {}", ride.to);
-                self.hold(order, ReasonCode::DoorFault, &detail);
-            } else if self.may_cross(elevator, &ride.to, since) {
-                self.instruct(order, Instruction::Exit);
-            }
-            return;
-        }
-        self.doubt_exit(ride, elevator);
-        let doubt = self.live.cars.get(elevator).and_then(|car| car.doubt_ms);
-        if doubt.is_some_and(|doubt| self.read(elevator, doubt).is_none()) {
-            self.ask_since(elevator, doubt.unwrap_or(0));
-        } else if !self.reopen(order, elevator) {
-            let detail = format!("the door of {elevator} does not stay open at {}", ride.to);
-            self.hold(order, ReasonCode::DoorFault, &detail);
-        }
-    }
-
-    /// The door is not known to be open: no threshold is crossed.
-    fn doubt_exit(&mut self, ride: &Ride, elevator: &ElevatorId) {
-        let doubted = self.live.cars.get(elevator).is_some_and(|car| {
-            car.doubt_ms
-                .is_some_and(|doubt| car.read_since(doubt).is_none())
-                || car
-                    .reading
-                    .as_ref()
-                    .is_some_and(|reading| !reading.is_open_at(&ride.to))
-        });
-        if doubted && ride.instruction == Instruction::Exit {
-            self.instruct(&ride.order, Instruction::Stay);
+        if !self.is_open(elevator, &ride.to, since) {
+            self.door_not_open(ride, elevator, &ride.to);
+        } else if self.hold_open(ride, elevator, &ride.to)
+            && self.may_cross(elevator, &ride.to, since)
+        {
+            self.instruct(order, Instruction::Exit);
         }
     }
 

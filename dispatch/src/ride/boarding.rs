@@ -280,7 +280,7 @@ impl Turn<'_> {
         }
         let Some(reading) = self.read(elevator, since).cloned() else {
             self.ask_since(elevator, since);
-            self.doubt_door(ride, elevator);
+            self.doubt_door(ride, elevator, &ride.from);
             return;
         };
         if reading.is_shut()
@@ -308,53 +308,26 @@ impl Turn<'_> {
 
     fn tend_boarding_door(&mut self, ride: &Ride, elevator: &ElevatorId, since: u64) {
         let order = &ride.order;
-        if self.is_open(elevator, &ride.from, since) {
-            self.keep_open(elevator, &ride.from);
-            if self.hold_refused(elevator) {
-                let detail = format!("{elevator} refused to hold its door");
-                self.hold(order, ReasonCode::DoorFault, &detail);
-                return;
-            }
-            let pending = self
-                .live
-                .rides
-                .get(order)
-                .is_some_and(|progress| progress.recheck.is_some());
-            if !pending && self.may_enter(elevator, &ride.from, since) {
-                let withheld = ride.away && !ride.enter_given;
-                let word = if withheld {
-                    Instruction::Approach
-                } else {
-                    Instruction::Enter
-                };
-                self.instruct(order, word);
-            }
+        if !self.is_open(elevator, &ride.from, since) {
+            self.door_not_open(ride, elevator, &ride.from);
             return;
         }
-        self.doubt_door(ride, elevator);
-        let read = self.live.cars.get(elevator).and_then(|car| car.doubt_ms);
-        if read.is_some_and(|doubt| self.read(elevator, doubt).is_none()) {
-            self.ask_since(elevator, read.unwrap_or(0));
+        if !self.hold_open(ride, elevator, &ride.from) {
             return;
         }
-        if !self.reopen(order, elevator) {
-            let detail = format!("the door of {elevator} does not stay open at {}", ride.from);
-            self.hold(order, ReasonCode::DoorFault, &detail);
-        }
-    }
-
-    /// The door is not known to be open: no threshold is crossed.
-    fn doubt_door(&mut self, ride: &Ride, elevator: &ElevatorId) {
-        let doubted = self.live.cars.get(elevator).is_some_and(|car| {
-            car.doubt_ms
-                .is_some_and(|doubt| car.read_since(doubt).is_none())
-                || car
-                    .reading
-                    .as_ref()
-                    .is_some_and(|reading| !reading.is_open_at(&ride.from))
-        });
-        if doubted && ride.instruction == Instruction::Enter {
-            self.instruct(&ride.order, Instruction::Stay);
+        let pending = self
+            .live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.recheck.is_some());
+        if !pending && self.may_enter(elevator, &ride.from, since) {
+            let withheld = ride.away && !ride.enter_given;
+            let word = if withheld {
+                Instruction::Approach
+            } else {
+                Instruction::Enter
+            };
+            self.instruct(order, word);
         }
     }
 }

@@ -4,7 +4,7 @@ use protocol::hardware::{Action, Direction, Motion, Reading};
 use protocol::ops::Presence;
 use protocol::{ElevatorId, Landing, ReasonCode};
 
-use super::DOOR_TRIES_MAX;
+use super::door::DOOR_TRIES_MAX;
 use crate::effort::{Aim, Stage, hall_call_registered};
 use crate::fact::KeptUntil;
 use crate::sight::Occupancy;

@@ -3,6 +3,7 @@
 //! No arm here is a wildcard over a state: a new state makes every cell a decision.
 //!
 //! * [`robot`], [`cells`]: what a robot says. [`claim`]: words of a robot that a signal must bear out.
+//! * [`door`]: held, doubted, opened again.
 //! * [`boarding`], [`no_show`], [`travel`], [`arrival`], [`hold`]: what a ride waits for in each state, and its deadlines.
 //! * [`kept`]: elevators whose order is done with them. [`stranger`]: a robot in the wrong car.
 //! * [`mode`]: fire, maintenance, suspension. [`start`]: after a restart.
@@ -11,6 +12,7 @@ mod arrival;
 mod boarding;
 mod cells;
 mod claim;
+mod door;
 mod hold;
 mod kept;
 mod mode;
@@ -20,17 +22,13 @@ mod start;
 mod stranger;
 mod travel;
 
-use protocol::hardware::Action;
 use protocol::ride::{Instruction, RideState};
-use protocol::{ElevatorId, Landing, OrderId, ReasonCode};
+use protocol::{ElevatorId, OrderId, ReasonCode};
 
 use crate::effort::{Aim, Stage};
 use crate::fact::KeptUntil;
 use crate::state::Ride;
 use crate::turn::{Shift, Turn};
-
-/// How often a door is opened again, closed again, or a hold sent again (`ride.md` section 2).
-pub(crate) const DOOR_TRIES_MAX: u8 = 3;
 
 /// What becomes of the elevator when a ride is done with it.
 #[derive(Debug, Clone)]
@@ -128,111 +126,6 @@ impl Turn<'_> {
             landing: ride.from.clone(),
             up,
         }
-    }
-
-    /// Keeps the door open: begins a hold, renews one that is due, repeats one that was lost.
-    /// Returns whether a hold is taken and lasts for a permission.
-    pub(crate) fn keep_open(&mut self, elevator: &ElevatorId, landing: &Landing) -> bool {
-        let now_ms = self.now.mono_ms;
-        let valid_ms = self.config.timing.valid_ms;
-        let hold_ms = self
-            .elevator_config(elevator)
-            .map_or(0, |config| config.hold_max_ms);
-        let Some(car) = self.live.cars.get_mut(elevator) else {
-            return false;
-        };
-        if let Some(effort) = car.efforts.get(Aim::Hold)
-            && let (Stage::Taken { .. }, Action::HoldDoor { hold_ms, .. }) =
-                (&effort.stage, &effort.action)
-        {
-            car.hold_until_ms = car
-                .hold_until_ms
-                .max(effort.sent_ms.saturating_add(*hold_ms));
-        }
-        let due = match car.efforts.stage(Aim::Hold) {
-            None | Some(Stage::Lost) => true,
-            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. }) => false,
-            Some(Stage::Taken { .. } | Stage::Failed { .. }) => now_ms >= car.hold_next_ms,
-        };
-        let lasts = car.hold_lasts_ms(now_ms) >= valid_ms;
-        if due {
-            self.order(
-                elevator,
-                Aim::Hold,
-                Action::HoldDoor {
-                    landing: landing.clone(),
-                    hold_ms,
-                },
-            );
-        }
-        lasts
-    }
-
-    /// The hold was refused.
-    pub(crate) fn hold_refused(&self, elevator: &ElevatorId) -> bool {
-        let stage = self
-            .live
-            .cars
-            .get(elevator)
-            .and_then(|car| car.efforts.stage(Aim::Hold));
-        matches!(stage, Some(Stage::Failed { .. }))
-    }
-
-    /// The hold is renewed no more.
-    pub(crate) fn release_hold(&mut self, elevator: &ElevatorId) {
-        if let Some(car) = self.live.cars.get_mut(elevator) {
-            car.efforts.drop_aim(Aim::Hold);
-            car.hold_next_ms = u64::MAX;
-        }
-    }
-
-    /// Opens the door once more, where the car stands level at the landing: at most three times.
-    /// Returns `false` when that was tried often enough.
-    pub(crate) fn reopen(&mut self, order: &OrderId, elevator: &ElevatorId) -> bool {
-        let Some(ride) = self.ride(order) else {
-            return false;
-        };
-        let landing = match ride.state {
-            RideState::TargetArrived => ride.to.clone(),
-            RideState::Queued
-            | RideState::Granted
-            | RideState::WaitingHallCall
-            | RideState::ElevatorArrived
-            | RideState::RobotEntered
-            | RideState::Running
-            | RideState::RobotExited
-            | RideState::Hold
-            | RideState::Cancelled
-            | RideState::Expired
-            | RideState::Failed => ride.from.clone(),
-        };
-        let (settle_ms, requery_ms) = (self.config.timing.settle_ms, self.config.timing.requery_ms);
-        let now_ms = self.now.mono_ms;
-        let stage = self
-            .live
-            .cars
-            .get(elevator)
-            .and_then(|car| car.efforts.stage(Aim::Open));
-        let pending = match stage {
-            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. }) => true,
-            Some(Stage::Taken { at_ms }) => {
-                now_ms < at_ms.saturating_add(settle_ms).saturating_add(requery_ms)
-            }
-            Some(Stage::Failed { .. } | Stage::Lost) | None => false,
-        };
-        if pending {
-            return true;
-        }
-        let Some(progress) = self.progress(order) else {
-            return false;
-        };
-        if progress.tries.open >= DOOR_TRIES_MAX {
-            return false;
-        }
-        progress.tries.open += 1;
-        self.release_hold(elevator);
-        self.order(elevator, Aim::Open, Action::OpenDoor { landing });
-        true
     }
 
     /// Looks at the ride that owns an elevator until nothing more follows from what is known.

@@ -4,7 +4,7 @@ use protocol::hardware::{Action, Motion, Reading};
 use protocol::ride::{Instruction, RideState};
 use protocol::{ElevatorId, ReasonCode};
 
-use super::DOOR_TRIES_MAX;
+use super::door::DOOR_TRIES_MAX;
 use crate::assign::any_door_not_shut;
 use crate::effort::{Aim, Stage, car_call_registered};
 use crate::state::Ride;
@@ -239,13 +239,8 @@ impl Turn<'_> {
             progress.door_opened = true;
         }
         if self.is_open(elevator, &ride.to, since) {
-            self.keep_open(elevator, &ride.to);
-            if self.hold_refused(elevator) {
-                let landing = ride.to.clone();
-                self.order(elevator, Aim::Open, Action::OpenDoor { landing });
-                let detail = format!("{elevator} refused to hold its door at {}", ride.to);
-                self.hold(order, ReasonCode::DoorFault, &detail);
-            } else if self.may_cross(elevator, &ride.to, since) {
+            if self.hold_open(ride, elevator, &ride.to) && self.may_cross(elevator, &ride.to, since)
+            {
                 let span_ms = self.config.timing.exit_ms;
                 let shift = Shift::to(RideState::TargetArrived, Instruction::Exit).within(span_ms);
                 self.shift(order, shift);
