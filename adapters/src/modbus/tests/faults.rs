@@ -72,8 +72,13 @@ async fn a_write_without_its_own_echo_is_unknown_and_the_connection_is_dropped()
 
 #[tokio::test]
 async fn the_echoes_of_register_and_block_writes_are_compared_too() {
-    let fence = "[commands]\nfence = { point = \"holding\", address = 1, words = 2, order = \"low_first\" }\n";
-    let map = format!("{MAP}{fence}");
+    let map = MAP.to_owned()
+        + r#"[commands.fence]
+        point = "holding"
+        address = 1
+        words = 2
+        order = "low_first"
+    "#;
     let hold = || {
         command(
             1,
