@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::engine::{Arrival, Heard, Inbox};
+use crate::inbox::{Arrival, Heard, Inbox};
 
 pub use lines::{LineParts, modbus_lines};
 

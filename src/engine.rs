@@ -14,10 +14,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::edge::Batch;
+use dispatch::edge::{Batch, Ticket};
 use dispatch::{Core, Effects, Input, Timing, ledger_changes};
 use protocol::ElevatorId;
-use protocol::elevator::ElevatorEvent;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -27,48 +26,16 @@ pub use outlet::{Lines, Outlet, Release};
 
 use crate::clock::Clock;
 use crate::ending::{End, Ending};
+use crate::inbox::{Arrival, Heard};
 use crate::journal::{Committer, FenceMarks};
-use crate::mqtt::AckToken;
 use stop::{Doors, InFlight};
 
-/// Where everything that happens goes. Bounded: whoever sends waits while it is full.
-pub type Inbox = mpsc::Sender<Arrival>;
-
-/// Arrivals that may wait.
-pub const INBOX_MAX: usize = 1_024;
 /// Arrivals that are taken at once.
 const BATCH: usize = 64;
 /// The longest sleep; the core's own deadlines are mostly sooner.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// For the committer to finish what it has.
 const CLOSE: Duration = Duration::from_secs(4);
-
-/// Something that happened.
-#[derive(Debug)]
-pub struct Arrival {
-    /// What.
-    pub heard: Heard,
-    /// The message behind it, to be acknowledged once all that it caused is durable.
-    pub ack: Option<AckToken>,
-}
-
-/// What happened.
-#[derive(Debug)]
-pub enum Heard {
-    /// Something for the core.
-    Input(Input),
-    /// A controller that speaks MQTT said something; its driver makes reports of it.
-    Controller {
-        /// The elevator.
-        elevator: ElevatorId,
-        /// What it said.
-        event: ElevatorEvent,
-    },
-    /// The process is to end: nothing new, and what must be finished is finished.
-    Stop,
-    /// The journal failed: nothing moves any more, doors stay held for a while.
-    JournalFailed,
-}
 
 /// What the engine's thread needs.
 pub struct Parts {
@@ -205,7 +172,7 @@ impl Engine {
         }
     }
 
-    fn step(&mut self, input: Input, ack: Option<AckToken>) {
+    fn step(&mut self, input: Input, ack: Option<Ticket>) {
         self.doors.see(&input);
         self.in_flight.see(&input);
         if self.failed {
@@ -219,7 +186,7 @@ impl Engine {
     }
 
     /// Hands over what the last step yielded.
-    fn submit(&mut self, ack: Option<AckToken>) {
+    fn submit(&mut self, ack: Option<Ticket>) {
         if self.failed {
             return;
         }

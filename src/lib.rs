@@ -5,7 +5,7 @@
 //!
 //! * [`config`]: what the configuration file says. [`cmd`]: the commands of the program.
 //! * [`gateway`]: the start and the end of a running gateway. [`engine`]: the one thread that owns
-//!   the core.
+//!   the core; [`inbox`]: what happens, on its way there.
 //! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
 //! * [`journal`]: where facts are kept. [`bus`]: the lines to elevator controllers.
@@ -22,6 +22,7 @@ pub mod ending;
 pub mod engine;
 pub mod exit;
 pub mod gateway;
+pub mod inbox;
 pub mod instance;
 pub mod journal;
 pub mod mqtt;

@@ -14,6 +14,7 @@ mod backoff;
 pub mod egress;
 pub mod ingest;
 pub mod look;
+mod oddities;
 
 pub use account::{Account, AccountError, Client};
 pub use acks::{AckToken, Acks};

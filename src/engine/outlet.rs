@@ -8,10 +8,11 @@ use dispatch::{Effect, Input};
 use protocol::ElevatorId;
 use protocol::hardware::{Command, Outcome, Report};
 
+use super::MqttLine;
 use super::held::HeldDoors;
-use super::{Arrival, Heard, Inbox, MqttLine};
 use crate::bus::BusLine;
 use crate::clock::Clock;
+use crate::inbox::{Arrival, Heard, Inbox};
 use crate::journal::Sink;
 use crate::mqtt::{AckToken, Acks, Egress};
 use crate::operator::Operators;

@@ -23,7 +23,7 @@ pub use connection::{Connection, Running};
 
 use super::account::{Account, Client};
 use crate::clock::Clock;
-use crate::engine::{Arrival, Heard, Inbox};
+use crate::inbox::{Arrival, Heard, Inbox};
 use crate::instance::Stamps;
 
 /// Messages that wait for the broker: two for each robot of a large site, and more.

@@ -6,7 +6,6 @@
 //! send an acknowledgement of an older one to whatever message has its packet id by then. What is
 //! not acknowledged, the broker brings again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,18 +23,15 @@ use super::acks::{AckToken, Acks};
 use super::backoff::Backoff;
 use super::egress::Egress;
 use super::look::{Gate, check};
+use super::oddities::Oddities;
 use crate::ending::{End, Ending};
-use crate::engine::{Arrival, Heard, Inbox};
+use crate::inbox::{Arrival, Heard, Inbox};
 
 /// For the SUBACK after a CONNACK.
 const SUBACK: Duration = Duration::from_secs(10);
 /// Acknowledgements that may wait to be sent: more than MQTT has packet ids, so that none ever
 /// finds the queue full.
 const REQUESTS: usize = 66_000;
-/// Sources of oddities that are told apart in the log.
-const SOURCES_MAX: usize = 256;
-/// How often one source of oddities is named in the log.
-const NAMED_EVERY: Duration = Duration::from_secs(60);
 
 /// What the ingest needs.
 pub struct Setup {
@@ -116,7 +112,7 @@ impl Connection {
             suback: None,
             up: false,
             own_echo: false,
-            oddities: BTreeMap::new(),
+            oddities: Oddities::default(),
         };
         Running {
             acks,
@@ -155,13 +151,7 @@ struct Task {
     /// Our own presence came back on this connection; what another instance said before it may
     /// have waited in the session since before this start.
     own_echo: bool,
-    oddities: BTreeMap<String, Oddity>,
-}
-
-/// What a source of messages that nobody can use did.
-struct Oddity {
-    count: u64,
-    named: Instant,
+    oddities: Oddities,
 }
 
 impl Task {
@@ -325,11 +315,11 @@ impl Task {
                 Some(Heard::Input(Input::Unreadable(refusal)))
             }
             Decoded::Refused(refusal) => {
-                self.odd(&publish.topic, &refusal.to_string());
+                self.oddities.note(&publish.topic, &refusal.to_string());
                 None
             }
             Decoded::Ignored(why) => {
-                self.odd(&publish.topic, &format!("{why:?}"));
+                self.oddities.note(&publish.topic, &format!("{why:?}"));
                 None
             }
         };
@@ -363,33 +353,6 @@ impl Task {
     async fn deliver(&mut self, heard: Heard, ack: Option<AckToken>) {
         // Fails only when the engine is gone, which is the end of the process.
         let _ = self.setup.inbox.send(Arrival { heard, ack }).await;
-    }
-
-    /// Counts a message that nobody can use, and names its source now and then.
-    fn odd(&mut self, topic: &str, why: &str) {
-        let source = protocol::text::detail(topic);
-        if self.oddities.len() >= SOURCES_MAX && !self.oddities.contains_key(&source) {
-            self.oddities
-                .retain(|_, oddity| oddity.named.elapsed() < NAMED_EVERY);
-            if self.oddities.len() >= SOURCES_MAX {
-                return;
-            }
-        }
-        let now = Instant::now();
-        let oddity = self.oddities.entry(source.clone()).or_insert_with(|| {
-            let named = now.checked_sub(NAMED_EVERY).unwrap_or(now);
-            Oddity { count: 0, named }
-        });
-        oddity.count += 1;
-        if oddity.count == 1 || oddity.named.elapsed() >= NAMED_EVERY {
-            oddity.named = now;
-            tracing::warn!(
-                topic = source,
-                why,
-                count = oddity.count,
-                "ignored a message"
-            );
-        }
     }
 
     async fn pause(&mut self, wait: Duration) {

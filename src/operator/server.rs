@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Ask, REQUEST_BYTES_MAX, Reply, SOCKET};
-use crate::engine::{Arrival, Heard, Inbox};
+use crate::inbox::{Arrival, Heard, Inbox};
 
 /// Connections at a time; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 8;
