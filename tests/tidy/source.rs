@@ -10,7 +10,7 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// Its module, from the root of its crate; empty for the root itself.
     pub(crate) module: Vec<String>,
-    /// Its lines as they are, without the module of unit tests at its end.
+    /// Its lines as they are, without the module of unit tests.
     pub(crate) lines: Vec<String>,
 }
 
@@ -77,16 +77,20 @@ fn is_of_tests(path: &Path) -> bool {
         .any(|part| part == "tests" || part == "tests.rs")
 }
 
-/// The lines before the module of unit tests, which stands last.
+/// The lines without the module of unit tests.
 fn without_tests(text: &str) -> Vec<String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let tests = lines.windows(2).position(|pair| {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let begins = lines.windows(2).position(|pair| {
         pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
     });
-    lines[..tests.unwrap_or(lines.len())]
-        .iter()
-        .map(|line| (*line).to_owned())
-        .collect()
+    if let Some(first) = begins {
+        let last = lines[first..]
+            .iter()
+            .position(|line| line == "}")
+            .expect("the end of mod tests");
+        lines.drain(first..=first + last);
+    }
+    lines
 }
 
 /// A line up to its comment. A `//` inside a string, as in an address, begins none.
@@ -114,6 +118,6 @@ fn comments_are_cut_off_and_strings_are_not() {
 
 #[test]
 fn unit_tests_do_not_count() {
-    let text = "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    fn g() {}\n}\n";
-    assert_eq!(without_tests(text), ["fn f() {}", ""]);
+    let text = "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    fn g() {}\n}\nfn h() {}\n";
+    assert_eq!(without_tests(text), ["fn f() {}", "", "fn h() {}"]);
 }
