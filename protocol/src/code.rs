@@ -1,35 +1,8 @@
 //! Every code that a refusal, a ride or an alarm carries. Each has its entry in `docs/errors.md`.
 
-use serde::{Deserialize, Serialize};
+use crate::word::words;
 
-macro_rules! codes {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them, in the order of `docs/errors.md`.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word on the wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-codes! {
+words! {
     /// Why a request, an event or a cancel was refused (`wire.md` section 3).
     Code {
         /// The payload is larger than 16 KiB.
@@ -69,7 +42,7 @@ codes! {
     }
 }
 
-codes! {
+words! {
     /// Why a ride is in the state that it is in (`wire.md` section 4).
     ReasonCode {
         /// Every able elevator has an owner.
@@ -115,7 +88,7 @@ codes! {
     }
 }
 
-codes! {
+words! {
     /// What an alarm is about (`wire.md` section 6): the codes of a reason that can stand for an
     /// alarm, and the gateway's own.
     AlarmCode {

@@ -6,43 +6,21 @@ use crate::floor::{FloorLabel, Side};
 use crate::hardware::{Call, Command, Door, Mode, Motion};
 use crate::id::{BankId, CommandId, ElevatorId, Fence, InstanceId, MessageId, RobotId};
 use crate::time::Timestamp;
+use crate::word::words;
 
-/// Whether the gateway can rely on what it knows of an elevator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Health {
-    /// Read lately and fit.
-    Ok,
-    /// No reading for `reading_fresh_s`.
-    Stale,
-    /// No reading for `silent_s`.
-    Offline,
-    /// An operator must look at it.
-    Unknown,
-    /// An operator took it out of use.
-    Maintenance,
-}
-
-impl Health {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[
-        Self::Ok,
-        Self::Stale,
-        Self::Offline,
-        Self::Unknown,
-        Self::Maintenance,
-    ];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Stale => "stale",
-            Self::Offline => "offline",
-            Self::Unknown => "unknown",
-            Self::Maintenance => "maintenance",
-        }
+words! {
+    /// Whether the gateway can rely on what it knows of an elevator.
+    Health {
+        /// Read lately and fit.
+        Ok = "ok",
+        /// No reading for `reading_fresh_s`.
+        Stale = "stale",
+        /// No reading for `silent_s`.
+        Offline = "offline",
+        /// An operator must look at it.
+        Unknown = "unknown",
+        /// An operator took it out of use.
+        Maintenance = "maintenance",
     }
 }
 
@@ -110,58 +88,27 @@ pub struct ElevatorCommand {
     pub expires_at: Timestamp,
 }
 
-/// What a controller's event is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ControllerEvent {
-    /// The command of `command_id` was taken.
-    Accepted,
-    /// The command of `command_id` is finished.
-    Done,
-    /// The command of `command_id` was refused or could not be done.
-    Failed,
-    /// The car arrived.
-    Arrived,
-    /// The door is open.
-    DoorOpen,
-    /// The door is closed.
-    DoorClosed,
-    /// The car moves.
-    Moving,
-    /// Something is broken.
-    Fault,
-    /// A whole snapshot.
-    State,
-}
-
-impl ControllerEvent {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[
-        Self::Accepted,
-        Self::Done,
-        Self::Failed,
-        Self::Arrived,
-        Self::DoorOpen,
-        Self::DoorClosed,
-        Self::Moving,
-        Self::Fault,
-        Self::State,
-    ];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Arrived => "arrived",
-            Self::DoorOpen => "door_open",
-            Self::DoorClosed => "door_closed",
-            Self::Moving => "moving",
-            Self::Fault => "fault",
-            Self::State => "state",
-        }
+words! {
+    /// What a controller's event is about.
+    ControllerEvent {
+        /// The command of `command_id` was taken.
+        Accepted = "accepted",
+        /// The command of `command_id` is finished.
+        Done = "done",
+        /// The command of `command_id` was refused or could not be done.
+        Failed = "failed",
+        /// The car arrived.
+        Arrived = "arrived",
+        /// The door is open.
+        DoorOpen = "door_open",
+        /// The door is closed.
+        DoorClosed = "door_closed",
+        /// The car moves.
+        Moving = "moving",
+        /// Something is broken.
+        Fault = "fault",
+        /// A whole snapshot.
+        State = "state",
     }
 }
 

@@ -2,39 +2,11 @@
 //!
 //! Drivers translate between these and a maker's own words; the core knows only these.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::floor::{FloorLabel, Landing, Side};
 use crate::id::{CommandId, ElevatorId, Fence, OrderId};
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word on the wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
+use crate::word::words;
 
 words! {
     /// What a door was seen to do (`wire.md` section 6).

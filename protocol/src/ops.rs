@@ -7,28 +7,15 @@ use crate::floor::{FloorLabel, Side};
 use crate::id::{BankId, ElevatorId, GatewayId, InstanceId, OrderId, ZoneId};
 use crate::robot::ConnectionState;
 use crate::time::{Seconds, Timestamp};
+use crate::word::words;
 
-/// How soon somebody must look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// At daytime.
-    Warning,
-    /// At night too; repeated every 60 s while it stands.
-    Critical,
-}
-
-impl Severity {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Warning, Self::Critical];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Critical => "critical",
-        }
+words! {
+    /// How soon somebody must look.
+    Severity {
+        /// At daytime.
+        Warning = "warning",
+        /// At night too; repeated every 60 s while it stands.
+        Critical = "critical",
     }
 }
 
@@ -54,28 +41,13 @@ pub struct Alarm {
     pub detail: String,
 }
 
-/// Why a site, or a part of it, gives no elevators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SuspensionCode {
-    /// An operator suspended it.
-    #[serde(rename = "SUSPENDED")]
-    Suspended,
-    /// A fire signal stands or is latched.
-    #[serde(rename = "FIRE_MODE")]
-    FireMode,
-}
-
-impl SuspensionCode {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Suspended, Self::FireMode];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Suspended => "SUSPENDED",
-            Self::FireMode => "FIRE_MODE",
-        }
+words! {
+    /// Why a site, or a part of it, gives no elevators.
+    SuspensionCode {
+        /// An operator suspended it.
+        Suspended = "SUSPENDED",
+        /// A fire signal stands or is latched.
+        FireMode = "FIRE_MODE",
     }
 }
 
@@ -90,30 +62,15 @@ pub struct Suspension {
     pub since: Timestamp,
 }
 
-/// Which presence signal a car has (`wire.md` section 7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Presence {
-    /// No signal: the robot's word counts.
-    None,
-    /// Senses robots only.
-    Robot,
-    /// Senses people too.
-    Any,
-}
-
-impl Presence {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[Self::None, Self::Robot, Self::Any];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Robot => "robot",
-            Self::Any => "any",
-        }
+words! {
+    /// Which presence signal a car has (`wire.md` section 7).
+    Presence {
+        /// No signal: the robot's word counts.
+        None = "none",
+        /// Senses robots only.
+        Robot = "robot",
+        /// Senses people too.
+        Any = "any",
     }
 }
 

@@ -6,35 +6,9 @@ use crate::code::{Code, ReasonCode};
 use crate::floor::{FloorLabel, Landing, Side};
 use crate::id::{BankId, ElevatorId, Fence, MessageId, OrderId, RobotId};
 use crate::time::{Seconds, Timestamp};
+use crate::word::words;
 
-macro_rules! upper {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them, in the order of `ride.md`.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word on the wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-upper! {
+words! {
     /// Where a ride stands.
     RideState {
         /// Not granted.
@@ -82,7 +56,7 @@ impl RideState {
     }
 }
 
-upper! {
+words! {
     /// What the robot shall do.
     Instruction {
         /// Wait where you are.
@@ -102,7 +76,7 @@ upper! {
     }
 }
 
-upper! {
+words! {
     /// How a request, event or cancel was answered.
     ReplyResult {
         /// Taken.

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::floor::{FloorLabel, Side};
 use crate::id::{ElevatorId, Fence, MessageId, OrderId, RobotId};
 use crate::time::Timestamp;
+use crate::word::words;
 
 /// A landing as a robot names it: the side may be left out where the floor has one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -194,32 +195,15 @@ pub struct RobotStatus {
     pub in_car: Option<bool>,
 }
 
-/// The state of a client's connection, as the client or its will says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ConnectionState {
-    /// Connected.
-    #[serde(rename = "ONLINE")]
-    Online,
-    /// Left in good order.
-    #[serde(rename = "OFFLINE")]
-    Offline,
-    /// The will: the connection broke.
-    #[serde(rename = "CONNECTIONBROKEN")]
-    ConnectionBroken,
-}
-
-impl ConnectionState {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Online, Self::Offline, Self::ConnectionBroken];
-
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Online => "ONLINE",
-            Self::Offline => "OFFLINE",
-            Self::ConnectionBroken => "CONNECTIONBROKEN",
-        }
+words! {
+    /// The state of a client's connection, as the client or its will says it.
+    ConnectionState {
+        /// Connected.
+        Online = "ONLINE",
+        /// Left in good order.
+        Offline = "OFFLINE",
+        /// The will: the connection broke.
+        ConnectionBroken = "CONNECTIONBROKEN",
     }
 }
 

@@ -1,13 +1,5 @@
 //! Enumerations of the wire: each value is one word.
 
-use crate::code::{AlarmCode, Code, ReasonCode};
-use crate::elevator::{ControllerEvent, Health};
-use crate::floor::Side;
-use crate::hardware::{Direction, Door, Mode, Motion};
-use crate::ops::{Presence, Severity, SuspensionCode};
-use crate::ride::{Instruction, ReplyResult, RideState};
-use crate::robot::ConnectionState;
-
 /// A value that is one word of a list.
 pub(crate) trait Word: Copy + 'static {
     /// All of them.
@@ -17,10 +9,42 @@ pub(crate) trait Word: Copy + 'static {
     fn word(self) -> &'static str;
 }
 
+/// An enumeration whose values are words: `ALL`, `as_str`, `Display` and serde by the same word.
 macro_rules! words {
-    ($($name:ident)*) => {$(
-        impl Word for $name {
-            const ALL: &'static [Self] = $name::ALL;
+    ($(
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
+            serde::Serialize, serde::Deserialize,
+        )]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word on the wire.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl crate::word::Word for $name {
+            const ALL: &'static [Self] = Self::ALL;
 
             fn word(self) -> &'static str {
                 self.as_str()
@@ -29,15 +53,4 @@ macro_rules! words {
     )*};
 }
 
-words! {
-    AlarmCode Code ConnectionState ControllerEvent Direction Door Health Instruction Mode Motion
-    Presence ReasonCode ReplyResult RideState Severity SuspensionCode
-}
-
-impl Word for Side {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.as_str()
-    }
-}
+pub(crate) use words;
