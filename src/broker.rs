@@ -6,6 +6,9 @@
 //! one child is ended and started again. The child ends when its standard input closes, so that it
 //! never outlives the gateway.
 
+#[cfg(feature = "embedded-broker")]
+pub mod child;
+
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::process::Stdio;
@@ -229,75 +232,6 @@ impl Watchdog {
                     let _ = client.try_publish(&*self.topic, QoS::AtLeastOnce, false, Vec::new());
                 }
             }
-        }
-    }
-}
-
-#[cfg(feature = "embedded-broker")]
-pub mod child {
-    //! The child's side.
-
-    use std::collections::HashMap;
-    use std::io::{self, Read};
-    use std::net::{SocketAddr, TcpListener};
-
-    use protocol::limits::PACKET_BYTES_MAX;
-    use rumqttd::{Broker, Config, ConnectionSettings, RouterConfig, ServerSettings};
-
-    /// Connections that the broker takes.
-    const CONNECTIONS_MAX: usize = 10_000;
-    /// Messages that a client may leave unacknowledged.
-    const INFLIGHT_MAX: usize = 100;
-    /// Bytes of one segment of a filter's log, and how many there are: what a slow reader may be
-    /// behind before messages are lost to it.
-    const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
-    const SEGMENTS: usize = 4;
-
-    /// Serves until standard input closes, which ends the process with code 0.
-    ///
-    /// # Errors
-    /// Where the address cannot be listened on, or the broker gave up.
-    pub fn serve(listen: SocketAddr) -> io::Result<()> {
-        drop(TcpListener::bind(listen)?);
-        std::thread::Builder::new()
-            .name("stdin".to_owned())
-            .spawn(|| {
-                let mut rest = [0; 64];
-                let mut input = io::stdin().lock();
-                while matches!(input.read(&mut rest), Ok(1..)) {}
-                std::process::exit(0);
-            })?;
-        Broker::new(config(listen))
-            .start()
-            .map_err(|error| io::Error::other(error.to_string()))
-    }
-
-    fn config(listen: SocketAddr) -> Config {
-        let connections = ConnectionSettings {
-            connection_timeout_ms: 10_000,
-            max_payload_size: PACKET_BYTES_MAX,
-            max_inflight_count: INFLIGHT_MAX,
-            auth: None,
-            external_auth: None,
-            dynamic_filters: true,
-        };
-        let server = ServerSettings {
-            name: "embedded".to_owned(),
-            listen,
-            tls: None,
-            next_connection_delay_ms: 0,
-            connections,
-        };
-        Config {
-            router: RouterConfig {
-                max_connections: CONNECTIONS_MAX,
-                max_outgoing_packet_count: 200,
-                max_segment_size: SEGMENT_BYTES,
-                max_segment_count: SEGMENTS,
-                ..RouterConfig::default()
-            },
-            v4: Some(HashMap::from([("embedded".to_owned(), server)])),
-            ..Config::default()
         }
     }
 }
