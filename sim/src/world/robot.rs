@@ -23,6 +23,8 @@ const REPEAT_MS: u64 = 5_000;
 const STATUS_MS: u64 = 10_000;
 /// After a `stay` it asks again.
 const ASK_AGAIN_MS: u64 = 2_000;
+/// In HOLD and outside, it says so again after this: the car's signal may be slower than its word.
+const OUTSIDE_MS: u64 = 10_000;
 /// Messages that wait for an answer; far above what a ride needs.
 const PENDING_MAX: usize = 64;
 /// Replies that are kept for reading.
@@ -117,8 +119,8 @@ pub struct Robot {
     view: Option<RideView>,
     /// It was inside for this order.
     was_inside: bool,
-    /// It said that it will not enter.
-    gave_up: bool,
+    /// In HOLD, outside: when it says next that it is outside.
+    outside_ms: u64,
     pending: Vec<Pending>,
     /// The question that is open, and when it was sent.
     asked: Option<(MessageId, u64)>,
@@ -146,7 +148,7 @@ impl Robot {
             order: None,
             view: None,
             was_inside: false,
-            gave_up: false,
+            outside_ms: 0,
             pending: Vec::new(),
             asked: None,
             ask_ms: 0,
@@ -242,7 +244,13 @@ impl Robot {
         }
         let live = self.order.is_some() && self.connected;
         let pending = self.pending.iter().map(|pending| pending.next_ms).min();
-        let talk = [pending, live.then_some(self.status_ms), self.arrives_ms, self.asks_ms()];
+        let talk = [
+            pending,
+            live.then_some(self.status_ms),
+            self.arrives_ms,
+            self.asks_ms(),
+            self.tells_outside_ms(),
+        ];
         let talk = talk.into_iter().flatten().min().filter(|_| self.connected);
         [talk, self.crossed_ms].into_iter().flatten().min()
     }
@@ -322,6 +330,7 @@ impl Robot {
             Whereabouts::Floor(_) | Whereabouts::Doorway { .. } => RobotEvent::Exited,
         };
         self.place = place;
+        self.outside_ms = now_ms + OUTSIDE_MS;
         if !self.habits.by_hand {
             self.event(now_ms, wall, event);
         }
@@ -361,6 +370,10 @@ impl Robot {
             self.pending.retain(|pending| Some(&pending.message_id) != id.as_ref());
         }
         let is_live = reply.order_id.is_some() && reply.order_id.as_ref() == self.order();
+        if is_live && reply.state.is_some_and(RideState::is_terminal) {
+            self.order = None;
+            self.arrives_ms = None;
+        }
         let was_told = self.view.as_ref().map(|view| &view.order_id) == self.order();
         if reply.result == ReplyResult::Rejected && !again && is_live && !was_told {
             self.order = None;
@@ -401,14 +414,21 @@ impl Robot {
             self.asked = id.map(|id| (id, now_ms));
             self.ask_ms = now_ms + REPEAT_MS;
         }
-        let stands_outside = matches!(self.place, Whereabouts::Floor(_));
-        let held = self.view.as_ref().is_some_and(|view| {
-            view.state == RideState::Hold && self.order.as_ref().is_some_and(|o| o.id == view.order_id)
-        });
-        if held && stands_outside && !self.was_inside && !self.gave_up {
-            self.gave_up = true;
-            self.event(now_ms, wall, RobotEvent::CancelEnter { again: false });
+        if self.tells_outside_ms().is_some_and(|at_ms| at_ms <= now_ms) {
+            self.outside_ms = now_ms + OUTSIDE_MS;
+            let again = RobotEvent::CancelEnter { again: false };
+            let event = if self.was_inside { RobotEvent::Exited } else { again };
+            self.event(now_ms, wall, event);
         }
+    }
+
+    /// When it says again that it is outside: in HOLD, until that was seen.
+    fn tells_outside_ms(&self) -> Option<u64> {
+        let held = self.view.as_ref().is_some_and(|view| {
+            view.state == RideState::Hold && self.order() == Some(&view.order_id)
+        });
+        let outside = matches!(self.place, Whereabouts::Floor(_));
+        (held && outside && !self.habits.by_hand).then_some(self.outside_ms)
     }
 
     /// When it asks whether it may cross.

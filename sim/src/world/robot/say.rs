@@ -74,7 +74,7 @@ impl Robot {
         if self.order.is_none() && !order.dry_run {
             self.arrives_ms = (!stands_there).then_some(now_ms + u64::from(order.eta_s) * 1_000);
             self.was_inside = false;
-            self.gave_up = false;
+            self.outside_ms = now_ms;
             self.asked = None;
             self.ask_ms = now_ms;
             self.status_ms = now_ms + STATUS_MS;
