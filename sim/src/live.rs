@@ -8,6 +8,7 @@
 //! * [`mqtt_controller`]: controllers that speak MQTT.
 //! * [`robot`]: a robot's rules, and the robot as a client; [`fleet`]: many of them.
 //! * [`watch`]: ride states into the record; [`report`]: what a run came to.
+//! * [`truth`]: for robots of another process, the ground and their eyes.
 //! * [`radio`], [`speaker`], [`dice`]: the way to the broker, message ids, chance.
 
 pub mod building;
@@ -22,10 +23,11 @@ pub mod radio;
 pub mod report;
 pub mod robot;
 pub mod speaker;
+pub mod truth;
 pub mod watch;
 
 pub use building::{Building, CarPlan};
 pub use fleet::{Fleet, FleetPlan};
 pub use pace::Pace;
 pub use radio::{Endpoint, Password};
-pub use report::Report;
+pub use report::{Figures, Report};

@@ -1,17 +1,15 @@
 //! Many robots with many errands.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{ElevatorId, Landing, OrderId, RobotId, Topics};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::building::{Building, UnknownCar};
 use super::dice::Dice;
 use super::radio::Endpoint;
-use super::robot::{Brain, Errand, Habits, RideResult, Robot};
+use super::robot::{Brain, Errand, Ground, GroundError, Habits, RideResult, Robot};
 use super::speaker::{Speaker, run_id};
 
 /// Robots of one fleet.
@@ -35,7 +33,7 @@ pub struct FleetPlan {
 }
 
 /// Why a fleet cannot ride.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// None, or too many robots.
     #[error("robots {0} is not 1 to {ROBOTS_MAX}")]
@@ -46,9 +44,9 @@ pub enum FleetError {
     /// No car opens at two floors.
     #[error("no elevator serves two floors")]
     Floors,
-    /// A robot met a car that the building does not have.
+    /// The ground under a robot does not answer.
     #[error(transparent)]
-    Unknown(#[from] UnknownCar),
+    Ground(#[from] GroundError),
     /// A robot ended without its results.
     #[error("a robot ended before its rides: {0}")]
     Robot(String),
@@ -60,7 +58,7 @@ pub struct Fleet {
     plan: FleetPlan,
     topics: Topics,
     endpoint: Endpoint,
-    ground: Arc<Building>,
+    ground: Ground,
 }
 
 impl Fleet {
@@ -72,7 +70,7 @@ impl Fleet {
         plan: FleetPlan,
         topics: Topics,
         endpoint: Endpoint,
-        ground: Arc<Building>,
+        ground: Ground,
     ) -> Result<Self, FleetError> {
         if !(1..=ROBOTS_MAX).contains(&plan.robots) {
             return Err(FleetError::Robots(plan.robots));
@@ -119,7 +117,7 @@ impl Fleet {
     fn start(
         &self,
         told: &mpsc::Sender<RideResult>,
-    ) -> Result<JoinSet<Result<(), UnknownCar>>, FleetError> {
+    ) -> Result<JoinSet<Result<(), GroundError>>, FleetError> {
         let run = run_id();
         let mut robots = JoinSet::new();
         for number in 0..self.plan.robots {
@@ -141,7 +139,7 @@ impl Fleet {
                 radio,
                 self.topics.clone(),
                 self.endpoint.clone(),
-                Arc::clone(&self.ground),
+                self.ground.clone(),
             );
             robots.spawn(robot.run(take, told.clone()));
         }
@@ -151,12 +149,7 @@ impl Fleet {
 
 impl FleetPlan {
     /// The rides of one robot: each starts where the last one ended.
-    fn errands(
-        &self,
-        robot: usize,
-        run: &str,
-        ground: &Building,
-    ) -> Result<Vec<Errand>, FleetError> {
+    fn errands(&self, robot: usize, run: &str, ground: &Ground) -> Result<Vec<Errand>, FleetError> {
         let mut dice = Dice::new(self.seed, robot as u64);
         let rides = self.rides / self.robots + usize::from(robot < self.rides % self.robots);
         let starts = self.starts();

@@ -8,6 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use adapters::map::Table;
 use protocol::{ElevatorId, ZoneId};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_modbus::prelude::{ExceptionCode, Request, Response, SlaveRequest};
@@ -23,8 +24,21 @@ use super::building::{Building, UnknownCar};
 pub enum Unit {
     /// A car.
     Car(ElevatorId),
-    /// A fire input: discrete input 0 is on while the zone is clear.
-    Fire(ZoneId),
+    /// A fire input.
+    Fire(FireInput),
+}
+
+/// One point that tells whether a zone is clear of fire.
+#[derive(Debug, Clone)]
+pub struct FireInput {
+    /// The zone.
+    pub zone: ZoneId,
+    /// In which table it is.
+    pub point: Table,
+    /// Where it is.
+    pub address: u16,
+    /// What it reads while there is no fire; it reads another number while there is one.
+    pub clear: u16,
 }
 
 /// One Modbus TCP address.
@@ -37,7 +51,7 @@ pub struct Line {
 #[derive(Debug)]
 enum Device {
     Car(Controller),
-    Fire(ZoneId),
+    Fire(FireInput),
 }
 
 /// Why a line cannot be served.
@@ -66,7 +80,7 @@ impl Line {
     /// [`LineError`] for a car that cannot be served.
     pub fn new(building: Arc<Building>, units: BTreeMap<u8, Unit>) -> Result<Arc<Self>, LineError> {
         let device = |unit| match unit {
-            Unit::Fire(zone) => Ok(Device::Fire(zone)),
+            Unit::Fire(input) => Ok(Device::Fire(input)),
             Unit::Car(elevator) => Controller::new(&building, elevator).map(Device::Car),
         };
         let units = units
@@ -102,20 +116,48 @@ impl Line {
         Server::new(listener).serve(&connected, failed).await
     }
 
-    // The unit of a fire input knows the function of its one point only.
-    #[allow(clippy::wildcard_enum_match_arm)]
     fn answer(&self, unit: u8, request: &Request<'_>) -> Result<Response, ExceptionCode> {
         match self.units.get(&unit) {
             None => Err(ExceptionCode::GatewayTargetDevice),
             Some(Device::Car(controller)) => controller.answer(&self.building, request),
-            Some(Device::Fire(zone)) => match request {
-                Request::ReadDiscreteInputs(0, 1) => {
-                    let clear = self.building.is_clear_of_fire(zone);
-                    Ok(Response::ReadDiscreteInputs(vec![clear]))
-                }
-                Request::ReadDiscreteInputs(..) => Err(ExceptionCode::IllegalDataAddress),
-                _ => Err(ExceptionCode::IllegalFunction),
-            },
+            Some(Device::Fire(input)) => input.answer(&self.building, request),
+        }
+    }
+}
+
+impl FireInput {
+    // The unit knows the function of its one point only.
+    #[allow(clippy::wildcard_enum_match_arm)]
+    fn answer(
+        &self,
+        building: &Building,
+        request: &Request<'_>,
+    ) -> Result<Response, ExceptionCode> {
+        let word = if building.is_clear_of_fire(&self.zone) {
+            self.clear
+        } else {
+            u16::from(self.clear == 0)
+        };
+        let (asked, response) = match (self.point, request) {
+            (Table::Coil, Request::ReadCoils(from, count)) => {
+                ((*from, *count), Response::ReadCoils(vec![word != 0]))
+            }
+            (Table::Discrete, Request::ReadDiscreteInputs(from, count)) => (
+                (*from, *count),
+                Response::ReadDiscreteInputs(vec![word != 0]),
+            ),
+            (Table::Input, Request::ReadInputRegisters(from, count)) => {
+                ((*from, *count), Response::ReadInputRegisters(vec![word]))
+            }
+            (Table::Holding, Request::ReadHoldingRegisters(from, count)) => {
+                ((*from, *count), Response::ReadHoldingRegisters(vec![word]))
+            }
+            _ => return Err(ExceptionCode::IllegalFunction),
+        };
+        if asked == (self.address, 1) {
+            Ok(response)
+        } else {
+            Err(ExceptionCode::IllegalDataAddress)
         }
     }
 }

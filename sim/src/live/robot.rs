@@ -2,20 +2,20 @@
 
 mod brain;
 mod errand;
+mod ground;
 mod ride;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::hardware::Reading;
 use protocol::peer::{Heard as Told, Said, Spoken};
 use protocol::robot::{ConnectionState, RobotConnection};
 use protocol::{ElevatorId, Envelope, RobotId, RobotMessage, Topics};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 pub use self::brain::Brain;
 pub use self::errand::{Deed, Errand, Habits, RideResult, Threshold, Way};
-use super::building::{Building, UnknownCar};
+use self::ground::Sight;
+pub use self::ground::{Ground, GroundError};
 use super::radio::{Endpoint, Heard, Radio};
 use super::speaker::{Speaker, wall};
 use crate::record::Entry;
@@ -28,10 +28,10 @@ pub struct Robot {
     speaker: Speaker,
     topics: Topics,
     endpoint: Endpoint,
-    ground: Arc<Building>,
+    ground: Ground,
     radio: Option<Radio>,
     /// The car that it is in, or half in, as it sees it.
-    sight: Option<(ElevatorId, watch::Receiver<Reading>)>,
+    sight: Option<(ElevatorId, Option<Sight>)>,
     blocked: bool,
 }
 
@@ -45,7 +45,7 @@ impl Robot {
         speaker: Speaker,
         topics: Topics,
         endpoint: Endpoint,
-        ground: Arc<Building>,
+        ground: Ground,
     ) -> Self {
         Self {
             id,
@@ -63,12 +63,12 @@ impl Robot {
     /// Rides one errand after the other and reports each; leaves in good order after the last.
     ///
     /// # Errors
-    /// [`UnknownCar`] where it is sent into a car that the building does not have.
+    /// [`GroundError`] where it is sent into a car that the building does not have.
     pub async fn run(
         mut self,
         mut errands: mpsc::Receiver<Errand>,
         results: mpsc::Sender<RideResult>,
-    ) -> Result<(), UnknownCar> {
+    ) -> Result<(), GroundError> {
         self.switch_on();
         while let Some(errand) = errands.recv().await {
             self.ground.note(Entry::Asked {
@@ -91,22 +91,22 @@ impl Robot {
         Ok(())
     }
 
-    async fn ride(&mut self) -> Result<RideResult, UnknownCar> {
+    async fn ride(&mut self) -> Result<RideResult, GroundError> {
         loop {
             for deed in self.brain.act(self.now()) {
-                if let Some(result) = self.perform(deed)? {
+                if let Some(result) = self.perform(deed).await? {
                     return Ok(result);
                 }
             }
             if std::mem::take(&mut self.blocked) {
                 self.brain.blocked(self.now());
             }
-            self.keep_radio()?;
+            self.keep_radio().await?;
             self.wait().await;
         }
     }
 
-    fn perform(&mut self, deed: Deed) -> Result<Option<RideResult>, UnknownCar> {
+    async fn perform(&mut self, deed: Deed) -> Result<Option<RideResult>, GroundError> {
         match deed {
             Deed::Say(message) => {
                 let envelope = self.envelope(message);
@@ -115,10 +115,10 @@ impl Robot {
                 }
             }
             Deed::CrossingBegins(threshold) => {
-                self.blocked = !self.ground.begin_crossing(&self.id, &threshold)?;
+                self.blocked = !self.ground.begin(&self.id, &threshold).await?;
             }
             Deed::CrossingEnds(threshold) => {
-                self.ground.end_crossing(&self.id, &threshold)?;
+                self.ground.end(&self.id, &threshold).await?;
             }
             Deed::Finished(result) => return Ok(Some(result)),
         }
@@ -131,13 +131,9 @@ impl Robot {
         let due = tokio::time::sleep(due.min(Duration::from_secs(3_600)));
         let Self { radio, sight, .. } = self;
         let changed = async {
-            // An error means that the building is gone; there is nothing more to see.
-            let is_news = match sight {
-                Some((_, sight)) => sight.changed().await.is_ok(),
-                None => false,
-            };
-            if !is_news {
-                std::future::pending::<()>().await;
+            match sight {
+                Some((_, Some(sight))) => sight.changed().await,
+                Some((_, None)) | None => std::future::pending().await,
             }
         };
         let heard = async {
@@ -190,7 +186,7 @@ impl Robot {
     }
 
     /// Behind closed doors there is no radio; it comes back when a door opens.
-    fn keep_radio(&mut self) -> Result<(), UnknownCar> {
+    async fn keep_radio(&mut self) -> Result<(), GroundError> {
         let car = self.brain.car();
         if self.sight.as_ref().map(|(seen, _)| seen) != car {
             self.sight = match car {
@@ -198,11 +194,10 @@ impl Robot {
                 None => None,
             };
         }
-        let seen = self
-            .sight
-            .as_mut()
-            .map(|(_, sight)| sight.borrow_and_update().is_shut());
-        let is_shut_in = seen.unwrap_or(false);
+        let is_shut_in = match &mut self.sight {
+            Some((_, Some(sight))) => sight.is_shut().await?,
+            Some((_, None)) | None => false,
+        };
         if is_shut_in {
             if self.radio.take().is_some() {
                 self.brain.radio(false, self.now());

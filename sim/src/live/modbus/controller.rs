@@ -144,17 +144,28 @@ impl Controller {
             registers.words[usize::from(from)..end].copy_from_slice(written);
             (from == layout::HOLD_S).then_some(registers.words[usize::from(layout::HOLD_S)])
         };
-        let Some(hold_s) = hold_s else { return Ok(()) };
+        let Some(hold_s) = hold_s else {
+            return Ok(());
+        };
+        if hold_s == 0 {
+            return self.end_hold(building);
+        }
         let hold_ms = building
             .pace()
             .theirs_ms(Duration::from_secs(hold_s.into()));
-        self.act(
-            building,
-            Action::HoldDoor {
-                landing: self.here(building)?,
-                hold_ms,
-            },
-        )
+        let landing = self.here(building)?;
+        self.act(building, Action::HoldDoor { landing, hold_ms })
+    }
+
+    /// Ends a hold and nothing else: a claimed car stays claimed.
+    fn end_hold(&self, building: &Building) -> Result<(), ExceptionCode> {
+        let reading = building.snapshot(&self.elevator);
+        let is_claimed = reading.is_ok_and(|reading| reading.mode == Mode::Robot);
+        self.act(building, Action::Release)?;
+        if is_claimed {
+            self.act(building, Action::Claim)?;
+        }
+        Ok(())
     }
 
     fn cancel_hall_calls(&self, building: &Building) -> Result<(), ExceptionCode> {

@@ -343,3 +343,7 @@ fn refusal(reply: &RideReply) -> String {
     let code = reply.code.map_or("", Code::as_str);
     format!("{code}: {}", reply.detail.as_deref().unwrap_or_default())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

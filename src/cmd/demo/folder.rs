@@ -1,0 +1,331 @@
+//! What a demo writes, and where its controllers listen.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use protocol::ops::Presence;
+use protocol::{ElevatorId, FloorLabel, Landing, Side, SiteId, Topics, ZoneId};
+use sim::car::{CarConfig, Stop};
+use sim::live::layout::Layout;
+use sim::live::map_text::map_text;
+use sim::live::modbus::{Line, Unit};
+use sim::live::mqtt_controller::MqttController;
+use sim::live::radio::Endpoint;
+use sim::live::{Building, CarPlan};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use super::{Controllers, DemoArgs, free_address, toml_path};
+
+/// The root of the topics.
+pub(super) const ROOT: &str = "hallcall/v1";
+/// Cars behind one Modbus TCP address.
+const CARS_PER_LINE: usize = 4;
+/// Height of a storey.
+const STOREY_M: f64 = 3.5;
+/// Seconds for which a controller keeps one hold, in the building's time.
+const HOLD_MAX_S: f64 = 10.0;
+/// Bytes of the gateway's log that are shown where something went wrong.
+const LOG_SHOWN: usize = 4_000;
+/// Waits of `wire.md` section 7 in the building's seconds, and the shortest that this machine's
+/// network and scheduler leave room for, in ours.
+const WAITS: [(&str, f64, f64); 18] = [
+    ("lease_s", 30.0, 5.0),
+    ("grant_check_s", 5.0, 2.0),
+    ("hall_call_s", 60.0, 10.0),
+    ("entry_s", 60.0, 10.0),
+    ("entry_recheck_s", 1.0, 0.3),
+    ("door_close_s", 15.0, 3.0),
+    ("travel_s", 180.0, 15.0),
+    ("exit_s", 60.0, 10.0),
+    ("valid_s", 5.0, 0.5),
+    ("settle_s", 0.5, 0.05),
+    ("requery_s", 2.0, 0.2),
+    ("sweep_s", 5.0, 0.5),
+    ("promote_s", 120.0, 12.0),
+    ("reading_fresh_s", 3.0, 0.6),
+    ("accept_s", 2.0, 0.4),
+    ("poll_s", 2.0, 0.2),
+    ("silent_s", 10.0, 4.0),
+    ("heal_s", 10.0, 1.0),
+];
+
+/// The temporary folder of a demo.
+pub(super) struct Folder(TempDir);
+
+/// Where everything listens.
+pub(super) struct Wires {
+    /// The broker.
+    pub(super) endpoint: Endpoint,
+    broker: String,
+    buses: Vec<SocketAddr>,
+    /// By elevator: the index of its bus and its unit; `None` = it speaks MQTT.
+    drivers: BTreeMap<ElevatorId, Option<(usize, u8)>>,
+}
+
+/// The site of a demo.
+pub(super) fn site() -> anyhow::Result<SiteId> {
+    Ok(SiteId::new("demo")?)
+}
+
+/// The cars of a demo, in the building's time. They start at different floors.
+pub(super) fn cars(args: &DemoArgs) -> anyhow::Result<Vec<CarPlan>> {
+    let plan = |(number, elevator): (usize, ElevatorId)| {
+        let mut config = CarConfig::new(stops(args)?);
+        config.start = number * 3 % usize::from(args.floors);
+        config.hold_max_s = hold_max_s(args.speed) * args.speed;
+        config.ride_s = args.ride_s;
+        config.presence = Presence::Robot;
+        Ok(CarPlan {
+            elevator,
+            zone: ZoneId::new("main")?,
+            config,
+        })
+    };
+    elevators(args)?.into_iter().enumerate().map(plan).collect()
+}
+
+/// Where each car opens.
+pub(super) fn landings(args: &DemoArgs) -> anyhow::Result<BTreeMap<ElevatorId, Vec<Landing>>> {
+    let stops = stops(args)?;
+    let landing = |stop: &Stop| Landing {
+        floor: stop.label.clone(),
+        side: Side::Front,
+    };
+    let all: Vec<_> = stops.iter().map(landing).collect();
+    Ok(elevators(args)?
+        .into_iter()
+        .map(|elevator| (elevator, all.clone()))
+        .collect())
+}
+
+impl Folder {
+    /// A new folder.
+    pub(super) fn new() -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("hallcall-demo-").tempdir();
+        Ok(Self(folder.context("no temporary folder")?))
+    }
+
+    /// Where the gateway's log goes.
+    pub(super) fn log(&self) -> PathBuf {
+        self.0.path().join("gateway.log")
+    }
+
+    /// The end of the gateway's log.
+    pub(super) fn last_of_log(&self) -> String {
+        let log = fs::read(self.log()).unwrap_or_default();
+        let from = log.len().saturating_sub(LOG_SHOWN);
+        String::from_utf8_lossy(&log[from..]).into_owned()
+    }
+
+    /// Leaves the folder where it is.
+    pub(super) fn keep(self) -> PathBuf {
+        self.0.keep()
+    }
+
+    /// Writes the configuration and the map that it names.
+    pub(super) fn write(&self, args: &DemoArgs, wires: &Wires) -> anyhow::Result<PathBuf> {
+        let folder = self.0.path();
+        let layout = Layout::new(args.floors.into()).context("too many floors")?;
+        fs::write(
+            folder.join("controller.toml"),
+            map_text(&layout, poll_ms(args.speed)),
+        )?;
+        let config = folder.join("hallcall.toml");
+        fs::write(&config, text(args, wires, folder)?)?;
+        Ok(config)
+    }
+}
+
+impl Wires {
+    /// Lets the Modbus controllers listen, and finds a place for the broker.
+    pub(super) async fn lay(
+        args: &DemoArgs,
+        building: &Arc<Building>,
+        stage: &mut JoinSet<()>,
+    ) -> anyhow::Result<Self> {
+        let (broker, endpoint) = match &args.broker {
+            Some(url) => (format!("broker = {:?}", with_scheme(url)), url.clone()),
+            None => {
+                let listen = free_address()?;
+                (
+                    format!("broker = \"embedded\"\nlisten = \"{listen}\""),
+                    listen.to_string(),
+                )
+            }
+        };
+        let endpoint = Endpoint::parse(&endpoint).map_err(|why| anyhow!(why))?;
+        let mut wires = Self {
+            endpoint,
+            broker,
+            buses: Vec::new(),
+            drivers: BTreeMap::new(),
+        };
+        let mut by_modbus = Vec::new();
+        for (number, elevator) in elevators(args)?.into_iter().enumerate() {
+            let is_modbus = match args.controllers {
+                Controllers::Modbus => true,
+                Controllers::Mqtt => false,
+                Controllers::Both => number % 2 == 0,
+            };
+            if is_modbus {
+                by_modbus.push(elevator);
+            } else {
+                wires.drivers.insert(elevator, None);
+            }
+        }
+        for cars in by_modbus.chunks(CARS_PER_LINE) {
+            wires.lay_line(cars, building, stage).await?;
+        }
+        Ok(wires)
+    }
+
+    async fn lay_line(
+        &mut self,
+        cars: &[ElevatorId],
+        building: &Arc<Building>,
+        stage: &mut JoinSet<()>,
+    ) -> anyhow::Result<()> {
+        let units = (1..)
+            .zip(cars)
+            .map(|(unit, car)| (unit, Unit::Car(car.clone())))
+            .collect();
+        let line = Line::new(Arc::clone(building), units)?;
+        let listener = Line::listen((Ipv4Addr::LOCALHOST, 0).into()).await?;
+        let bus = self.buses.len();
+        self.buses.push(listener.local_addr()?);
+        self.drivers.extend(
+            (1..)
+                .zip(cars)
+                .map(|(unit, car)| (car.clone(), Some((bus, unit)))),
+        );
+        stage.spawn(async move {
+            if let Err(error) = line.serve(listener).await {
+                tracing::error!(%error, "a modbus controller ended");
+            }
+        });
+        Ok(())
+    }
+
+    /// Connects the controllers that speak MQTT.
+    pub(super) fn connect(
+        &self,
+        building: &Arc<Building>,
+        topics: &Topics,
+        stage: &mut JoinSet<()>,
+    ) -> anyhow::Result<()> {
+        for (elevator, _) in self.drivers.iter().filter(|(_, driver)| driver.is_none()) {
+            let (building, topics) = (Arc::clone(building), topics.clone());
+            let controller =
+                MqttController::new(building, topics, &self.endpoint, elevator.clone())?;
+            stage.spawn(async move {
+                if let Err(error) = controller.run().await {
+                    tracing::error!(%error, "an MQTT controller ended");
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The configuration file.
+fn text(args: &DemoArgs, wires: &Wires, folder: &Path) -> anyhow::Result<String> {
+    let mut text = format!(
+        "[gateway]\nsite = \"{}\"\nroot = \"{ROOT}\"\ndata_dir = {}\n\n[mqtt]\n{}\n\n[timing]\n",
+        site()?,
+        toml_path(&folder.join("data")),
+        wires.broker,
+    );
+    for (key, building_s, floor_s) in WAITS {
+        writeln!(
+            text,
+            "{key} = {:.3}",
+            (building_s / args.speed).max(floor_s)
+        )?;
+    }
+    // Robots speak `speed` times as often.
+    let per_s = (20.0 * args.speed.max(1.0)).min(1_000.0);
+    writeln!(text, "\n[limits]\nrobot_messages_per_s = {per_s:.0}")?;
+    for (number, address) in wires.buses.iter().enumerate() {
+        writeln!(
+            text,
+            "\n[[buses]]\nid = \"b{}\"\naddress = \"{address}\"",
+            number + 1
+        )?;
+    }
+    let floors: Vec<_> = stops(args)?
+        .iter()
+        .map(|stop| {
+            format!(
+                "  {{ label = \"{}\", height_m = {:.1} }},\n",
+                stop.label, stop.height_m
+            )
+        })
+        .collect();
+    let floors = floors.concat();
+    for (elevator, driver) in &wires.drivers {
+        let driver = match driver {
+            None => "{ kind = \"mqtt\" }".to_owned(),
+            Some((bus, unit)) => format!(
+                "{{ kind = \"modbus_tcp\", bus = \"b{}\", unit = {unit}, map = \"controller.toml\" }}",
+                bus + 1
+            ),
+        };
+        writeln!(
+            text,
+            "\n[[elevators]]\nid = \"{elevator}\"\npresence = \"robot\"\nhold_max_s = {:.3}\n\
+             floors = [\n{floors}]\ndriver = {driver}",
+            hold_max_s(args.speed),
+        )?;
+    }
+    Ok(text)
+}
+
+fn elevators(args: &DemoArgs) -> anyhow::Result<Vec<ElevatorId>> {
+    (1..=args.elevators)
+        .map(|number| Ok(ElevatorId::new(&format!("EL{number:03}"))?))
+        .collect()
+}
+
+fn stops(args: &DemoArgs) -> anyhow::Result<Vec<Stop>> {
+    let stop = |number: u16| {
+        Ok(Stop {
+            label: FloorLabel::new(&format!("{number}F"))?,
+            height_m: f64::from(number - 1) * STOREY_M,
+            sides: [Side::Front].into(),
+        })
+    };
+    (1..=args.floors).map(stop).collect()
+}
+
+/// Our seconds for which a controller keeps one hold: longer than a permission and a command's
+/// answer take together, with room to renew it.
+fn hold_max_s(speed: f64) -> f64 {
+    let wait = |name: &str| {
+        let (_, building_s, floor_s) = WAITS.iter().find(|(key, ..)| *key == name)?;
+        Some((building_s / speed).max(*floor_s))
+    };
+    let least_s = wait("valid_s").unwrap_or_default() + wait("accept_s").unwrap_or_default();
+    (HOLD_MAX_S / speed).max(1.5 * least_s)
+}
+
+/// How often a controller is read: every 200 ms of the building, in ours.
+fn poll_ms(speed: f64) -> u64 {
+    // Between 50 and 10,000, as a map wants it.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let poll_ms = (500.0 / speed).clamp(50.0, 10_000.0) as u64;
+    poll_ms
+}
+
+fn with_scheme(url: &str) -> String {
+    if url.contains("://") {
+        url.to_owned()
+    } else {
+        format!("mqtt://{url}")
+    }
+}
