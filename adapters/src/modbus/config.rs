@@ -18,12 +18,13 @@ pub struct LineTiming {
 }
 
 impl Default for LineTiming {
-    /// A write with its fence and command number, and the connection opened before it, stay below
-    /// the 2 s of `accept_s` (`wire.md` section 7); backoff of 0.2 to 10 s as for the broker.
+    /// A command with its fence is answered, or is not, within the 2 s of `accept_s` (`wire.md`
+    /// section 7); a reply over TCP that takes longer comes from a peer that stands still. Backoff
+    /// of 0.2 to 10 s as for the broker.
     fn default() -> Self {
         Self {
-            connect_ms: 900,
-            request_ms: 500,
+            connect_ms: 1_000,
+            request_ms: 800,
             backoff_min_ms: 200,
             backoff_max_ms: 10_000,
         }
