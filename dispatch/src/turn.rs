@@ -5,6 +5,7 @@ use protocol::{ElevatorId, OrderId, Outgoing, ReasonCode, limits};
 
 use crate::config::{ElevatorConfig, SiteConfig};
 use crate::effect::{Effect, Effects};
+use crate::effort::Aim;
 use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact};
 use crate::input::Now;
 use crate::live::{Live, Progress};
@@ -132,7 +133,7 @@ impl Turn<'_> {
                 permitted_ms: kept.permitted_ms,
                 sent_back: kept.sent_back,
                 door_opened: kept.door_opened && is_after_running(ride.state),
-                shut_seen: kept.shut_seen && shift.state == RideState::Hold,
+                shut_seen: kept.shut_seen && shift.state != RideState::Queued,
                 resumed: kept.resumed && shift.state != RideState::Queued,
                 shown: kept.shown,
                 granted_ms: kept.granted_ms,
@@ -240,10 +241,8 @@ impl Turn<'_> {
             car.hold_next_ms = 0;
             car.kept = crate::live::Kept::default();
             if release {
-                car.efforts.begin(
-                    crate::effort::Aim::Release,
-                    protocol::hardware::Action::Release,
-                );
+                car.efforts
+                    .begin(Aim::Release, protocol::hardware::Action::Release);
             }
             car.release_due = false;
         }
@@ -268,7 +267,10 @@ impl Turn<'_> {
                 came,
             };
             car.hold_next_ms = u64::MAX;
-            car.efforts.drop_aim(crate::effort::Aim::Hold);
+            // Nothing that the order wanted may still go out.
+            for aim in [Aim::Claim, Aim::Call, Aim::Hold, Aim::Open, Aim::Close] {
+                car.efforts.drop_aim(aim);
+            }
         }
         self.live.touched.insert(elevator.clone());
     }

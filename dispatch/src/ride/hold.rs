@@ -5,6 +5,7 @@ use protocol::{ElevatorId, Landing, OrderId, ReasonCode};
 
 use super::Afterwards;
 use crate::assign::any_door_not_shut;
+use crate::effort::Aim;
 use crate::fact::{Fact, KeptUntil, RideFact};
 use crate::sight::Occupancy;
 use crate::state::Ride;
@@ -29,6 +30,12 @@ impl Turn<'_> {
             return;
         };
         self.release_hold(&elevator);
+        if let Some(car) = self.live.cars.get_mut(&elevator) {
+            // No call and no closing door of before may still go out under a robot that stays.
+            for aim in [Aim::Claim, Aim::Call, Aim::Close] {
+                car.efforts.drop_aim(aim);
+            }
+        }
         self.ask(&elevator);
     }
 
@@ -56,7 +63,11 @@ impl Turn<'_> {
                 return;
             }
         }
-        let word = self.hold_instruction(ride, open.as_ref());
+        // `exit` waits for the hold; in a mode in which none may be sent, for the open door alone.
+        let way_out = open.filter(|landing| {
+            !self.mode(elevator).serves_robots() || self.may_cross(elevator, landing, 0)
+        });
+        let word = self.hold_instruction(ride, way_out.as_ref());
         self.instruct(order, word);
     }
 
