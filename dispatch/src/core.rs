@@ -324,6 +324,10 @@ impl Turn<'_> {
                     progress.deadline_ms =
                         progress.deadline_ms.map(|at| at.saturating_add(away_ms));
                 }
+                for car in self.live.cars.values_mut() {
+                    let deadline = &mut car.kept.deadline_ms;
+                    *deadline = deadline.map(|at| at.saturating_add(away_ms));
+                }
                 self.live.frozen_since_ms = None;
                 self.live
                     .touched

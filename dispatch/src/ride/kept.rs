@@ -33,7 +33,7 @@ impl Turn<'_> {
             .get_or_insert_with(|| now_ms.saturating_add(span_ms));
         self.ask_since(elevator, since);
         if self.is_silent(elevator) {
-            if now_ms >= deadline {
+            if now_ms >= deadline && self.live.frozen_since_ms.is_none() {
                 let detail = format!("the controller of {elevator} is silent");
                 self.block(elevator, reason(ReasonCode::ControllerLost, detail), false);
             }
@@ -165,7 +165,10 @@ impl Turn<'_> {
                     None => came_and_shut,
                 }
             }
-            Some(Stage::Failed { .. } | Stage::Lost) => came_and_shut && registered != Some(true),
+            Some(Stage::Failed { .. } | Stage::Lost) => match registered {
+                Some(registered) => !registered && !open_there,
+                None => came_and_shut,
+            },
         }
     }
 
