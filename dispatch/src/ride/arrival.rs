@@ -29,7 +29,10 @@ impl Turn<'_> {
         };
         let away = matches!(reading.motion, Motion::Up | Motion::Down)
             || (reading.motion == Motion::Stopped
-                && reading.floor.as_ref() != Some(&ride.to.floor));
+                && reading
+                    .floor
+                    .as_ref()
+                    .is_some_and(|floor| floor != &ride.to.floor));
         if away {
             self.left_target(ride, elevator);
             return;

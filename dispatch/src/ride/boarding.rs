@@ -66,7 +66,8 @@ impl Turn<'_> {
             {
                 self.arrive(ride);
             } else if self.hold_refused(elevator) {
-                self.call_refused(ride, elevator);
+                let action = self.hold_door_at(elevator, &ride.from);
+                self.refused(ride, elevator, Aim::Hold, action);
             }
             return;
         }
@@ -283,17 +284,20 @@ impl Turn<'_> {
             self.doubt_door(ride, elevator, &ride.from);
             return;
         };
-        if reading.is_shut()
-            && let Some(progress) = self.progress(order)
-        {
-            progress.shut_seen = true;
+        if reading.is_shut() {
+            self.note_shut(order);
         }
         match reading.motion {
             Motion::Up | Motion::Down => {
                 let detail = format!("{elevator} moves away from {}", ride.from);
                 self.hold(order, ReasonCode::DoorFault, &detail);
             }
-            Motion::Stopped if reading.floor.as_ref() != Some(&ride.from.floor) => {
+            Motion::Stopped
+                if reading
+                    .floor
+                    .as_ref()
+                    .is_some_and(|floor| floor != &ride.from.floor) =>
+            {
                 if any_door_not_shut(&reading) {
                     let detail = format!("{elevator} stands open at another floor");
                     self.hold(order, ReasonCode::WrongFloor, &detail);

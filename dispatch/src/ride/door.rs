@@ -66,9 +66,6 @@ impl Turn<'_> {
     pub(crate) fn keep_open(&mut self, elevator: &ElevatorId, landing: &Landing) -> bool {
         let now_ms = self.now.mono_ms;
         let valid_ms = self.config.timing.valid_ms;
-        let hold_ms = self
-            .elevator_config(elevator)
-            .map_or(0, |config| config.hold_max_ms);
         let Some(car) = self.live.cars.get_mut(elevator) else {
             return false;
         };
@@ -87,16 +84,21 @@ impl Turn<'_> {
         };
         let lasts = car.hold_lasts_ms(now_ms) >= valid_ms;
         if due {
-            self.order(
-                elevator,
-                Aim::Hold,
-                Action::HoldDoor {
-                    landing: landing.clone(),
-                    hold_ms,
-                },
-            );
+            let action = self.hold_door_at(elevator, landing);
+            self.order(elevator, Aim::Hold, action);
         }
         lasts
+    }
+
+    /// A hold for as long as the controller keeps one.
+    pub(super) fn hold_door_at(&self, elevator: &ElevatorId, landing: &Landing) -> Action {
+        let hold_ms = self
+            .elevator_config(elevator)
+            .map_or(0, |config| config.hold_max_ms);
+        Action::HoldDoor {
+            landing: landing.clone(),
+            hold_ms,
+        }
     }
 
     /// The hold was refused.
@@ -134,7 +136,8 @@ impl Turn<'_> {
             }
             Some(Stage::Failed { .. } | Stage::Lost) | None => false,
         };
-        if pending {
+        // A car that is not known to stand level is not opened; the state's deadline bounds the wait.
+        if pending || !self.is_open_or_level(elevator, landing) {
             return true;
         }
         let Some(progress) = self.progress(order) else {

@@ -2,7 +2,7 @@
 
 use protocol::hardware::{Action, Motion, Reading};
 use protocol::ride::{Instruction, RideState};
-use protocol::{ElevatorId, ReasonCode};
+use protocol::{ElevatorId, OrderId, ReasonCode};
 
 use super::door::DOOR_TRIES_MAX;
 use crate::assign::any_door_not_shut;
@@ -23,8 +23,13 @@ impl Turn<'_> {
             .get(order)
             .is_some_and(|progress| progress.resumed);
         let reading = self.read(elevator, since).cloned();
-        if reading.is_none() {
-            self.ask_since(elevator, since);
+        match &reading {
+            None => self.ask_since(elevator, since),
+            Some(reading) if reading.is_shut() => self.note_shut(order),
+            Some(_) => {}
+        }
+        if self.waits_to_close(order) && self.is_open(elevator, &ride.from, since) {
+            self.keep_open(elevator, &ride.from);
         }
         let Some(called) = self.car_called(ride, elevator, reading.as_ref(), resumed) else {
             return;
@@ -145,13 +150,7 @@ impl Turn<'_> {
 
     /// Closes the door once the call is registered; again where it was seen open, at most thrice.
     fn close(&mut self, ride: &Ride, elevator: &ElevatorId, reading: Option<&Reading>) {
-        let now_ms = self.now.mono_ms;
-        let waits = self
-            .live
-            .rides
-            .get(&ride.order)
-            .is_some_and(|progress| now_ms < progress.close_after_ms);
-        if waits || reading.is_some_and(Reading::is_shut) {
+        if self.waits_to_close(&ride.order) || reading.is_some_and(Reading::is_shut) {
             return;
         }
         let stage = self
@@ -185,7 +184,24 @@ impl Turn<'_> {
                 progress.tries.close += 1;
             }
             let landing = ride.from.clone();
+            self.release_hold(elevator);
             self.order(elevator, Aim::Close, Action::CloseDoor { landing });
+        }
+    }
+
+    /// `hold_door` of the robot keeps the door open for a while.
+    fn waits_to_close(&self, order: &OrderId) -> bool {
+        let now_ms = self.now.mono_ms;
+        self.live
+            .rides
+            .get(order)
+            .is_some_and(|progress| now_ms < progress.close_after_ms)
+    }
+
+    /// Every door was READ shut since `enter`: the robot's word alone proves no empty car any more.
+    pub(super) fn note_shut(&mut self, order: &OrderId) {
+        if let Some(progress) = self.progress(order) {
+            progress.shut_seen = true;
         }
     }
 
