@@ -224,6 +224,16 @@ impl Turn<'_> {
                 }
                 Accept
             }
+            // `enter` withheld: nobody is inside, as in WAITING_HALL_CALL.
+            RideState::ElevatorArrived if !ride.inside && again => {
+                self.requeue_before_entry(ride);
+                Accept
+            }
+            RideState::ElevatorArrived if !ride.inside => {
+                let why = "the robot does not enter";
+                self.give_up(ride, ReasonCode::CancelledByRobot, why);
+                Accept
+            }
             RideState::ElevatorArrived => {
                 self.take_word(&ride.order, Claim::CancelEnter { again });
                 Accept
@@ -257,6 +267,9 @@ impl Turn<'_> {
         let afterwards = match &ride.elevator {
             Some(elevator) if ride.state == RideState::WaitingHallCall => {
                 Afterwards::Keep(self.until_cleared(elevator, ride))
+            }
+            Some(_) if ride.state == RideState::ElevatorArrived => {
+                Afterwards::Keep(KeptUntil::Shut)
             }
             Some(_) | None => Afterwards::Free,
         };

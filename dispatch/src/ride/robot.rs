@@ -2,22 +2,37 @@
 
 use protocol::ride::{ReplyResult, RideState};
 use protocol::robot::{RideCancel, RideEvent, RobotEvent, RobotStatus};
-use protocol::{Code, OrderId, ReasonCode, RobotId};
+use protocol::{Code, ElevatorId, Fence, OrderId, ReasonCode, RobotId};
 
+use super::cells::Cell::{self, Accept, Duplicate, Refuse};
+use super::cells::WRONG_STATE;
+use crate::ledger::Ended;
 use crate::render::Asked;
 use crate::state::Ride;
 use crate::turn::Turn;
 
-use super::cells::Cell::{self, Accept, Duplicate, Refuse};
+/// What a message of a robot is about.
+enum Found {
+    /// A live ride, or the last one of its robot.
+    Ride(Box<Ride>),
+    /// An order that ended, and is shown no more.
+    Ended(Ended),
+    /// Nothing of this robot; that is answered.
+    Nothing,
+}
 
 impl Turn<'_> {
     /// `ride/event`.
     pub(crate) fn event(&mut self, asked: &Asked, event: &RideEvent) {
         let word = event.event.word();
-        let Some(ride) = self.find(asked, &event.order_id) else {
-            return;
+        let ride = match self.find(asked, &event.order_id) {
+            Found::Ride(ride) => ride,
+            Found::Ended(ended) => return self.event_after_end(asked, event, &ended),
+            Found::Nothing => return,
         };
-        if self.stale_fence(asked, event, &ride) || self.wrong_elevator(asked, event, &ride) {
+        if self.stale_fence(asked, event, ride.fence)
+            || self.wrong_elevator(asked, event, ride.elevator.as_ref(), ride.state)
+        {
             return;
         }
         let cell = match &event.event {
@@ -34,8 +49,13 @@ impl Turn<'_> {
 
     /// `ride/cancel`.
     pub(crate) fn cancel(&mut self, asked: &Asked, cancel: &RideCancel) {
-        let Some(ride) = self.find(asked, &cancel.order_id) else {
-            return;
+        let ride = match self.find(asked, &cancel.order_id) {
+            Found::Ride(ride) => ride,
+            Found::Ended(ended) if ended.state == RideState::Cancelled => {
+                return self.answer(asked, Duplicate, "cancel", ended.state);
+            }
+            Found::Ended(ended) => return self.answer(asked, WRONG_STATE, "cancel", ended.state),
+            Found::Nothing => return,
         };
         let cell = match ride.state {
             RideState::Cancelled => Duplicate,
@@ -46,7 +66,7 @@ impl Turn<'_> {
                 if self.give_up(&ride, ReasonCode::CancelledByRobot, &cancel.reason) {
                     Accept
                 } else {
-                    Refuse(Code::WrongState)
+                    WRONG_STATE
                 }
             }
             RideState::RobotEntered
@@ -55,7 +75,7 @@ impl Turn<'_> {
             | RideState::RobotExited
             | RideState::Hold
             | RideState::Expired
-            | RideState::Failed => Refuse(Code::WrongState),
+            | RideState::Failed => WRONG_STATE,
         };
         self.answer(asked, cell, "cancel", ride.state);
     }
@@ -71,38 +91,55 @@ impl Turn<'_> {
         }
     }
 
-    /// The ride that a message names, or the refusal that says why there is none.
-    fn find(&mut self, asked: &Asked, order: &OrderId) -> Option<Ride> {
-        let owner = self.state.ledger.find(order).map(|row| row.robot.clone());
-        match owner {
-            None => {
-                let detail = format!("order_id {order} is not known");
-                self.refuse(asked, Code::UnknownOrder, detail);
-                None
-            }
-            Some(owner) if owner != asked.robot => {
-                let detail = format!("order_id {order} belongs to another robot");
-                self.refuse(asked, Code::NotOwner, detail);
-                None
-            }
-            Some(_) => {
-                let ride = self.state.rides.get(order).cloned();
-                if ride.is_none() {
-                    self.event_after_archive(asked, order);
-                }
-                ride
-            }
+    /// What a message names: a ride that is shown, an order that ended, or nothing of the robot's.
+    fn find(&mut self, asked: &Asked, order: &OrderId) -> Found {
+        let row = self.state.ledger.find(order);
+        let Some(row) = row else {
+            let detail = format!("order_id {order} is not known");
+            self.refuse(asked, Code::UnknownOrder, detail);
+            return Found::Nothing;
+        };
+        if row.robot != asked.robot {
+            let detail = format!("order_id {order} belongs to another robot");
+            self.refuse(asked, Code::NotOwner, detail);
+            return Found::Nothing;
+        }
+        match (self.state.rides.get(order), &row.ended) {
+            (Some(ride), _) => Found::Ride(Box::new(ride.clone())),
+            (None, Some(ended)) => Found::Ended(ended.clone()),
+            (None, None) => Found::Nothing,
         }
     }
 
-    /// The order ended long ago, or its robot has another one since: nothing of it can move.
-    fn event_after_archive(&mut self, asked: &Asked, order: &OrderId) {
-        let detail = format!("order_id {order} came to its end");
-        self.refuse(asked, Code::WrongState, detail);
+    /// The order ended long ago, or its robot has another one since: the last column of the table.
+    fn event_after_end(&mut self, asked: &Asked, event: &RideEvent, ended: &Ended) {
+        if self.stale_fence(asked, event, ended.fence)
+            || self.wrong_elevator(asked, event, ended.elevator.as_ref(), ended.state)
+        {
+            return;
+        }
+        let order = &event.order_id;
+        let out = ended.state == RideState::RobotExited;
+        let cell = match &event.event {
+            RobotEvent::Query => Accept,
+            RobotEvent::Exited if out => Duplicate,
+            RobotEvent::CancelEnter { .. } if ended.state == RideState::Cancelled => Duplicate,
+            RobotEvent::Entered if out => WRONG_STATE,
+            RobotEvent::Entered | RobotEvent::CancelExit => {
+                self.stranger_after_end(order, ended.fence, &asked.robot);
+                WRONG_STATE
+            }
+            RobotEvent::AtDoor
+            | RobotEvent::Exited
+            | RobotEvent::CancelEnter { .. }
+            | RobotEvent::HoldDoor { .. } => WRONG_STATE,
+        };
+        self.answer(asked, cell, event.event.word(), ended.state);
     }
 
     /// STALE_FENCE, and what an old `entered` or `cancel_exit` proves. Returns whether refused.
-    fn stale_fence(&mut self, asked: &Asked, event: &RideEvent, ride: &Ride) -> bool {
+    fn stale_fence(&mut self, asked: &Asked, event: &RideEvent, fence: Option<Fence>) -> bool {
+        let order = &event.order_id;
         let required = match event.event {
             RobotEvent::Query | RobotEvent::AtDoor => false,
             RobotEvent::Entered
@@ -112,7 +149,7 @@ impl Turn<'_> {
             | RobotEvent::HoldDoor { .. } => true,
         };
         let claims_inside = matches!(event.event, RobotEvent::Entered | RobotEvent::CancelExit);
-        match (event.fence, ride.fence) {
+        match (event.fence, fence) {
             (None, Some(fence)) if required => {
                 let detail = format!("fence is missing, the ride has {fence}");
                 self.refuse(asked, Code::Malformed, detail);
@@ -120,7 +157,7 @@ impl Turn<'_> {
             }
             (Some(given), Some(fence)) if required && given != fence => {
                 if claims_inside && given < fence {
-                    self.stranger_after_end(&ride.order, Some(given), &ride.robot);
+                    self.stranger_after_end(order, Some(given), &asked.robot);
                 }
                 let detail = format!("fence {given} is not the ride's, which is {fence}");
                 self.refuse(asked, Code::StaleFence, detail);
@@ -128,7 +165,7 @@ impl Turn<'_> {
             }
             (Some(given), None) if required && claims_inside => {
                 // Queued again: the fence is of an earlier grant of the same order.
-                self.stranger_after_end(&ride.order, Some(given), &ride.robot);
+                self.stranger_after_end(order, Some(given), &asked.robot);
                 false
             }
             (None | Some(_), None | Some(_)) => false,
@@ -136,20 +173,26 @@ impl Turn<'_> {
     }
 
     /// An event that names another elevator than the ride's: a robot in the wrong car.
-    fn wrong_elevator(&mut self, asked: &Asked, event: &RideEvent, ride: &Ride) -> bool {
+    fn wrong_elevator(
+        &mut self,
+        asked: &Asked,
+        event: &RideEvent,
+        elevator: Option<&ElevatorId>,
+        state: RideState,
+    ) -> bool {
         if matches!(event.event, RobotEvent::Query | RobotEvent::AtDoor) {
             return false;
         }
         let Some(named) = &event.elevator_id else {
             return false;
         };
-        if ride.elevator.as_ref() == Some(named) {
+        if elevator == Some(named) {
             return false;
         }
-        self.stranger_in(named, &ride.order, &ride.robot);
-        if !ride.state.is_terminal() && ride.state != RideState::Queued {
-            let detail = format!("{} says that it is at {named}", ride.robot);
-            self.hold(&ride.order, ReasonCode::EntryUnconfirmed, &detail);
+        self.stranger_in(named, &event.order_id, &asked.robot);
+        if !state.is_terminal() && state != RideState::Queued {
+            let detail = format!("{} says that it is at {named}", asked.robot);
+            self.hold(&event.order_id, ReasonCode::EntryUnconfirmed, &detail);
         }
         let detail = format!("elevator_id {named} is not the ride's");
         self.refuse(asked, Code::WrongState, detail);
