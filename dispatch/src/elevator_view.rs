@@ -75,6 +75,9 @@ impl Turn<'_> {
         let timing = &self.config.timing;
         let now_ms = self.now.mono_ms;
         let record = self.state.elevators.get(id);
+        if record.is_some_and(|record| record.maintenance) {
+            return (Health::Maintenance, None);
+        }
         if let Some(block) = record.and_then(|record| record.block.as_ref()) {
             let code = block.reason.code;
             let text = if block.occupant {
@@ -90,8 +93,7 @@ impl Turn<'_> {
                 Some("the data was restored: it must be read".to_owned()),
             );
         }
-        let out = record.is_some_and(|record| record.maintenance);
-        if out || self.mode(id) == Mode::Maintenance {
+        if self.mode(id) == Mode::Maintenance {
             return (Health::Maintenance, None);
         }
         let Some(car) = self.live.cars.get(id) else {

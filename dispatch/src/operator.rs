@@ -12,7 +12,7 @@ use crate::fact::{ElevatorFact, Fact, KeptUntil, SiteFact};
 use crate::input::{OperatorAction, OperatorRequest, ResolveOutcome};
 use crate::ride::Afterwards;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::turn::{Shift, Turn, reason};
 
 /// How old the reading may be that an operator's action is founded on.
 pub(crate) const READ_MS: u64 = 30_000;
@@ -234,14 +234,16 @@ impl Turn<'_> {
         let detail = "an operator ended it without a reading";
         let until = Afterwards::Keep(KeptUntil::Shut);
         self.fail(&ride.order, ReasonCode::OperatorReset, detail, until);
-        self.out_of_use(elevator);
+        self.out_of_use(elevator, detail);
         Ok(OperatorAnswer::Done(format!(
             "order {} is at its end; {elevator} is in maintenance until a reset with a reading",
             ride.order
         )))
     }
 
-    fn out_of_use(&mut self, elevator: &ElevatorId) {
+    /// Maintenance that only a reset ends: `maintenance off` leaves the block.
+    fn out_of_use(&mut self, elevator: &ElevatorId, why: &str) {
+        self.block(elevator, reason(ReasonCode::OperatorReset, why), false);
         let elevator = elevator.clone();
         self.live.touched.insert(elevator.clone());
         self.record(Fact::Elevator(ElevatorFact::Maintenance {
@@ -259,8 +261,7 @@ impl Turn<'_> {
             return Err(format!("{elevator} is neither blocked nor kept back"));
         }
         if force {
-            self.unblock(elevator);
-            self.out_of_use(elevator);
+            self.out_of_use(elevator, "an operator reset it without a reading");
             return Ok(OperatorAnswer::Done(format!(
                 "{elevator} is in maintenance until a reset with a reading"
             )));
