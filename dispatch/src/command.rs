@@ -118,6 +118,9 @@ impl Turn<'_> {
             car.query.sent_ms = Some(now_ms);
             car.query.last_ms = Some(now_ms);
             let id = self.next_command_id();
+            if let Some(car) = self.live.cars.get_mut(elevator) {
+                car.query.id = Some(id.clone());
+            }
             self.send(elevator, id, Action::Query);
         }
     }

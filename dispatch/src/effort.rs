@@ -82,6 +82,8 @@ pub(crate) struct Efforts {
 /// The query of an elevator: at most one under way.
 #[derive(Debug, Default)]
 pub(crate) struct QueryState {
+    /// Its id.
+    pub(crate) id: Option<CommandId>,
     /// Sent then, and not answered.
     pub(crate) sent_ms: Option<u64>,
     /// Sent last then, answered or not.

@@ -1,7 +1,8 @@
 //! What drivers say: readings, unasked changes, outcomes of commands, links.
 
-use protocol::ElevatorId;
-use protocol::hardware::{Change, Door, Mode, Motion, Reading, Report};
+use protocol::hardware::{Change, Door, Mode, Motion, Outcome, Reading, Report};
+use protocol::ride::RideState;
+use protocol::{CommandId, ElevatorId, OrderId};
 
 use crate::fact::{ElevatorFact, Fact};
 use crate::turn::Turn;
@@ -19,17 +20,7 @@ impl Turn<'_> {
             Report::Outcome {
                 command_id,
                 outcome,
-            } => {
-                let now_ms = self.now.mono_ms;
-                let known = self
-                    .live
-                    .cars
-                    .get_mut(elevator)
-                    .is_some_and(|car| car.efforts.answer(&command_id, &outcome, now_ms));
-                if !known && !matches!(outcome, protocol::hardware::Outcome::Sent) {
-                    self.ask_seldom(elevator);
-                }
-            }
+            } => self.outcome(elevator, &command_id, &outcome),
             Report::Stale { .. } => self.ask_seldom(elevator),
             Report::Link { up } => self.link(elevator, up),
             Report::Clock { .. } => {
@@ -37,6 +28,40 @@ impl Turn<'_> {
                     car.clock_off_ms = Some(self.now.mono_ms);
                 }
             }
+        }
+    }
+
+    fn outcome(&mut self, elevator: &ElevatorId, id: &CommandId, outcome: &Outcome) {
+        let now_ms = self.now.mono_ms;
+        let Some(car) = self.live.cars.get_mut(elevator) else {
+            return;
+        };
+        if car.query.id.as_ref() == Some(id) {
+            if matches!(outcome, Outcome::Failed { .. }) {
+                self.query_refused(elevator);
+            }
+            return;
+        }
+        let known = car.efforts.answer(id, outcome, now_ms);
+        if !known && *outcome != Outcome::Sent {
+            self.ask_seldom(elevator);
+        }
+    }
+
+    /// The query of a grant was refused: the next candidate. Any other is asked again by the poll.
+    fn query_refused(&mut self, elevator: &ElevatorId) {
+        let record = self.state.elevators.get(elevator);
+        let owner = record.filter(|record| record.kept.is_none());
+        let owner = owner.and_then(|record| record.owner.as_ref());
+        let order = owner.map(|owner| owner.order.clone());
+        let granted = |order: &OrderId| {
+            self.state
+                .rides
+                .get(order)
+                .is_some_and(|ride| ride.state == RideState::Granted)
+        };
+        if let Some(order) = order.filter(granted) {
+            self.next_candidate(&order, elevator);
         }
     }
 
