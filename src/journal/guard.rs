@@ -9,6 +9,8 @@ use dispatch::edge::JournalError;
 use super::rows::corrupt;
 use crate::exit;
 
+const NO_WORDS: &str = "it panicked without words";
+
 /// The hook of panics is one per process.
 static HOOK: Mutex<()> = Mutex::new(());
 
@@ -29,7 +31,7 @@ pub fn reading<T>(read: impl FnOnce() -> Result<T, JournalError>) -> Result<T, J
             return other(panic);
         }
         if cfg!(panic = "abort") {
-            eprintln!("{}", damaged(&panic.to_string()));
+            eprintln!("{}", damaged(panic.payload_as_str().unwrap_or(NO_WORDS)));
             std::process::exit(i32::from(exit::CORRUPT));
         }
     }));
@@ -38,7 +40,7 @@ pub fn reading<T>(read: impl FnOnce() -> Result<T, JournalError>) -> Result<T, J
     result.unwrap_or_else(|payload| {
         let said = payload.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| payload.downcast_ref::<&str>().copied());
-        Err(damaged(said.unwrap_or("no words")))
+        Err(damaged(said.unwrap_or(NO_WORDS)))
     })
 }
 
@@ -53,7 +55,7 @@ mod tests {
     #[test]
     fn a_panic_while_reading_is_corruption() {
         let error = reading::<()>(|| panic!("bad segment {}", 7)).unwrap_err();
-        let said = "record 0 is corrupt: the store cannot be read (bad segment 7)";
+        let said = "the journal is corrupt: the store cannot be read (bad segment 7)";
         assert_eq!(error.to_string(), said);
         assert_eq!(reading(|| Ok(5)).unwrap(), 5);
     }

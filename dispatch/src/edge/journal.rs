@@ -52,7 +52,7 @@ pub enum JournalError {
     #[error("the data directory is in use by another process")]
     InUse,
     /// A record is not what was written.
-    #[error("record {seq} is corrupt: {detail}")]
+    #[error("{} is corrupt: {detail}", what(*.seq))]
     Corrupt {
         /// Which record; 0 where it cannot be told.
         seq: Seq,
@@ -65,6 +65,13 @@ pub enum JournalError {
     /// The store could not be read or written.
     #[error("the store failed: {0}")]
     Store(String),
+}
+
+fn what(seq: Seq) -> String {
+    if seq == 0 {
+        return "the journal".to_owned();
+    }
+    format!("record {seq}")
 }
 
 /// Where facts are kept.
