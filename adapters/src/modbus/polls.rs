@@ -103,7 +103,10 @@ impl ModbusTcp {
                 points.first() == Some(&zone.input.clear)
             }
             Err(trouble) => {
-                tracing::warn!(zone = %zone.input.zone, "fire input cannot be read: {trouble}");
+                if !zone.pace.is_failing() {
+                    let zone = &zone.input.zone;
+                    tracing::warn!(%zone, "fire input cannot be read: {trouble}");
+                }
                 zone.pace.fail();
                 false
             }
@@ -165,6 +168,9 @@ impl ModbusTcp {
 
 fn say_link(station: &mut Station, up: bool, reports: &mut Vec<DriverReport>) {
     if station.link != Some(up) {
+        if up && station.link == Some(false) {
+            tracing::info!(elevator = %station.elevator, "answers again");
+        }
         station.link = Some(up);
         let elevator = station.elevator.clone();
         reports.push(DriverReport::Elevator {

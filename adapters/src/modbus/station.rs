@@ -52,6 +52,11 @@ impl Pace {
         self.due = Instant::now() + self.backoff.fail();
     }
 
+    /// Whether it did not answer last time.
+    pub(super) fn is_failing(&self) -> bool {
+        self.backoff.is_failing()
+    }
+
     /// How long it is still left alone because it did not answer; `None` where it is not.
     pub(super) fn resting(&self) -> Option<Duration> {
         let rest = self.due.saturating_duration_since(Instant::now());
