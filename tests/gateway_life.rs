@@ -170,6 +170,33 @@ fn a_second_gateway_with_our_id_goes_with_6_and_the_first_stays() {
 }
 
 #[test]
+fn a_gateway_that_was_paused_and_replaced_goes_with_6_and_leaves_the_other_alone() {
+    let broker = Mosquitto::start();
+    let site = Site::new(&broker).elevator("EL001");
+    let mut first = Gateway::start(&site);
+    first.signal(rustix::process::Signal::STOP);
+    // It does not say that it lives, so the next one takes its place.
+    let twin = Site::new(&broker).elevator("EL001");
+    let second = Gateway::start(&twin);
+    let watch = Client::connect(&broker, "watch");
+    watch.subscribe(PRESENCE);
+    let online = watch.hear("ONLINE", says("ONLINE"));
+    first.signal(rustix::process::Signal::CONT);
+    assert_eq!(code(first.wait()), Some(6), "{}", first.log());
+    let robot = Robot::connect(&broker, "R001");
+    let reply = robot.request("m-1", "T-1", "1F", "6F");
+    assert_eq!(reply["result"], "accepted", "{}", second.log());
+    let last = watch.heard().into_iter().rfind(says("ONLINE")).unwrap();
+    assert_eq!(last.text("instance"), online.text("instance"));
+    assert_eq!(
+        second.log().matches("ingest is subscribed").count(),
+        1,
+        "{}",
+        second.log()
+    );
+}
+
+#[test]
 fn a_live_online_of_another_instance_ends_the_gateway_with_6() {
     let broker = Mosquitto::start();
     let site = Site::new(&broker).elevator("EL001");
@@ -198,12 +225,15 @@ fn a_stale_word_about_our_presence_is_put_right() {
     let watch = Client::connect(&broker, "watch");
     watch.subscribe(PRESENCE);
     let online = watch.hear("ONLINE", says("ONLINE"));
-    watch.forget();
-    let will = json!({ "message_id": "x-1", "timestamp": support::now(),
-        "connection_state": "CONNECTIONBROKEN", "instance": "earlier" });
-    watch.publish(PRESENCE, true, will.to_string());
-    let again = watch.hear("ONLINE again", says("ONLINE"));
-    assert_eq!(again.text("instance"), online.text("instance"));
+    // The late will of an earlier start, and one of our own of a connection that is replaced.
+    for instance in ["earlier", online.text("instance")] {
+        watch.forget();
+        let will = json!({ "message_id": "x-1", "timestamp": support::now(),
+            "connection_state": "CONNECTIONBROKEN", "instance": instance });
+        watch.publish(PRESENCE, true, will.to_string());
+        let again = watch.hear("ONLINE again", says("ONLINE"));
+        assert_eq!(again.text("instance"), online.text("instance"));
+    }
 }
 
 #[test]

@@ -195,6 +195,11 @@ impl Egress {
                 }) => {
                     let message = shortened(message, waited_ms);
                     if is_online(&message) {
+                        if !state.ready {
+                            // It waited through an outage and is not the truth any more.
+                            state.outbox.acked(id);
+                            continue;
+                        }
                         state.online = Some(id);
                     }
                     let envelope = message.encode(&self.0.topics, &self.0.stamps.next());

@@ -330,22 +330,21 @@ impl Task {
         }
     }
 
-    /// A word about our own presence.
+    /// A word about our own presence. A retained one is old.
     fn presence(&mut self, connection: &GatewayConnection, retained: bool) {
-        if connection.instance == self.setup.instance {
-            self.own_echo |= !retained;
-            return;
-        }
         if retained {
             return;
         }
-        if connection.connection_state == ConnectionState::Online && self.own_echo {
-            self.setup
-                .ending
-                .call(End::DuplicateGateway(connection.instance.clone()));
-        } else {
-            // The late will of an earlier start, or somebody who asks whether we live.
-            self.setup.egress.say_presence_again();
+        let is_ours = connection.instance == self.setup.instance;
+        let is_online = connection.connection_state == ConnectionState::Online;
+        match (is_ours, is_online) {
+            (true, true) => self.own_echo = true,
+            (false, true) if self.own_echo => {
+                let other = connection.instance.clone();
+                self.setup.ending.call(End::DuplicateGateway(other));
+            }
+            // A late will, of this or an earlier start, or somebody who asks whether we live.
+            (false, true) | (true | false, false) => self.setup.egress.say_presence_again(),
         }
     }
 

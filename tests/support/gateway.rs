@@ -222,6 +222,9 @@ impl Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         self.kill();
+        if std::thread::panicking() {
+            eprintln!("the gateway's log:\n{}", self.log());
+        }
     }
 }
 
