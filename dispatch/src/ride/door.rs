@@ -23,6 +23,10 @@ impl Turn<'_> {
         if !self.hold_refused(elevator) {
             return true;
         }
+        if let Some(car) = self.live.cars.get_mut(elevator) {
+            // What stood before the refusal is no ground to go on from HOLD.
+            car.hold_until_ms = 0;
+        }
         if ride.state != RideState::ElevatorArrived {
             let landing = landing.clone();
             self.order(elevator, Aim::Open, Action::OpenDoor { landing });
@@ -69,6 +73,13 @@ impl Turn<'_> {
         let Some(car) = self.live.cars.get_mut(elevator) else {
             return false;
         };
+        let elsewhere = car.efforts.get(Aim::Hold).is_some_and(|effort| {
+            matches!(&effort.action, Action::HoldDoor { landing: there, .. } if there != landing)
+        });
+        if elsewhere {
+            car.efforts.drop_aim(Aim::Hold);
+            car.hold_until_ms = 0;
+        }
         if let Some(effort) = car.efforts.get(Aim::Hold)
             && let (Stage::Taken { .. }, Action::HoldDoor { hold_ms, .. }) =
                 (&effort.stage, &effort.action)
