@@ -150,6 +150,8 @@ pub(crate) struct Progress {
     pub(crate) extended_ms: u64,
     /// No `close_door` before this.
     pub(crate) close_after_ms: u64,
+    /// The car call was seen registered in ROBOT_ENTERED.
+    pub(crate) call_seen: bool,
     /// The door was seen open since RUNNING or HOLD began.
     pub(crate) door_opened: bool,
     /// A permission was given last then.

@@ -82,13 +82,22 @@ impl Turn<'_> {
             Some(Stage::Taken { at_ms }) => {
                 self.requery(&ride.order, elevator, at_ms);
                 let settled = self.settled(elevator, Aim::Call, at_ms);
-                let seen = registered == Some(true) || (registered.is_none() && settled);
-                let under_way = reading
-                    .is_some_and(|reading| matches!(reading.motion, Motion::Up | Motion::Down));
-                Some(seen || under_way)
+                if registered == Some(true) || (registered.is_none() && settled) {
+                    self.progress(&ride.order)?.call_seen = true;
+                }
+                Some(self.call_seen(&ride.order))
             }
-            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. } | Stage::Lost) => Some(false),
+            Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. } | Stage::Lost) => {
+                Some(self.call_seen(&ride.order))
+            }
         }
+    }
+
+    fn call_seen(&self, order: &OrderId) -> bool {
+        self.live
+            .rides
+            .get(order)
+            .is_some_and(|progress| progress.call_seen)
     }
 
     /// What a reading in ROBOT_ENTERED says. Returns whether the ride left the state.
@@ -110,6 +119,8 @@ impl Turn<'_> {
             .get(elevator)
             .is_some_and(|car| car.efforts.is_taken(Aim::Call));
         let moving = matches!(reading.motion, Motion::Up | Motion::Down);
+        // Where calls cannot be read, an accepted one is all that there is to see.
+        let registered = called || (taken && reading.calls.is_none());
         if elsewhere && reading.is_open_at(&ride.to) && (called || taken) {
             // The floor changed, so the door was shut and the car went.
             self.start_running(ride, elevator);
@@ -121,7 +132,7 @@ impl Turn<'_> {
             return true;
         }
         if moving || elsewhere {
-            if (called || taken) && reading.is_shut() {
+            if registered && reading.is_shut() {
                 self.start_running(ride, elevator);
             } else if moving {
                 let detail = format!("{elevator} moved before its call and door were confirmed");
