@@ -5,7 +5,7 @@ use protocol::{ElevatorId, OrderId, Outgoing, ReasonCode, limits};
 
 use crate::config::{ElevatorConfig, SiteConfig};
 use crate::effect::{Effect, Effects};
-use crate::effort::Aim;
+use crate::effort::{Aim, Stage};
 use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact};
 use crate::input::Now;
 use crate::live::{Live, Progress};
@@ -235,7 +235,9 @@ impl Turn<'_> {
             elevator: elevator.clone(),
         }));
         if let Some(car) = self.live.cars.get_mut(elevator) {
-            let release = claimed && car.release_due;
+            // One that a change of mode ordered still goes out.
+            let ordered = car.efforts.stage(Aim::Release) == Some(&Stage::Waiting);
+            let release = ordered || (claimed && car.release_due);
             car.efforts.clear();
             car.hold_until_ms = 0;
             car.hold_next_ms = 0;
