@@ -213,25 +213,12 @@ impl Turn<'_> {
         match ride.state {
             RideState::Queued if again => Accept,
             RideState::Queued | RideState::Granted | RideState::WaitingHallCall => {
-                if again {
-                    self.requeue_before_entry(ride);
-                } else {
-                    self.give_up(
-                        ride,
-                        ReasonCode::CancelledByRobot,
-                        "the robot does not enter",
-                    );
-                }
+                self.cancel_before_entry(ride, again);
                 Accept
             }
             // `enter` withheld: nobody is inside, as in WAITING_HALL_CALL.
-            RideState::ElevatorArrived if !ride.inside && again => {
-                self.requeue_before_entry(ride);
-                Accept
-            }
             RideState::ElevatorArrived if !ride.inside => {
-                let why = "the robot does not enter";
-                self.give_up(ride, ReasonCode::CancelledByRobot, why);
+                self.cancel_before_entry(ride, again);
                 Accept
             }
             RideState::ElevatorArrived => {
@@ -262,8 +249,13 @@ impl Turn<'_> {
         }
     }
 
-    /// `cancel_enter` with `again` before the car came.
-    fn requeue_before_entry(&mut self, ride: &Ride) {
+    /// `cancel_enter` before anybody may be inside.
+    fn cancel_before_entry(&mut self, ride: &Ride, again: bool) {
+        if !again {
+            let why = "the robot does not enter";
+            self.give_up(ride, ReasonCode::CancelledByRobot, why);
+            return;
+        }
         let afterwards = match &ride.elevator {
             Some(elevator) if ride.state == RideState::WaitingHallCall => {
                 Afterwards::Keep(self.until_cleared(elevator, ride))
