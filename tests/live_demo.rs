@@ -8,11 +8,20 @@ use support::{Mosquitto, hallcall};
 
 /// Runs the demo; returns its exit code and the object on the last line of its output.
 fn demo(arguments: &[&str]) -> (Option<i32>, Value, String) {
-    let output = hallcall().arg("demo").arg("--json").args(arguments).output().unwrap();
+    let output = hallcall()
+        .arg("demo")
+        .arg("--json")
+        .args(arguments)
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let last = text.lines().last().unwrap_or_default();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), serde_json::from_str(last).unwrap_or_default(), told)
+    (
+        output.status.code(),
+        serde_json::from_str(last).unwrap_or_default(),
+        told,
+    )
 }
 
 /// A whole run, judged by the simulator's own record.
@@ -31,11 +40,18 @@ fn the_demo_of_the_readme_completes_20_rides() {
     let report = all_is_right(20, demo(&["--seed", "7"]));
     assert_eq!(report["seed"], 7);
     assert_eq!(report["speed"], 10.0);
-    let keys = |object: &Value| -> Vec<String> {
-        object.as_object().unwrap().keys().cloned().collect()
-    };
+    let keys =
+        |object: &Value| -> Vec<String> { object.as_object().unwrap().keys().cloned().collect() };
     // wire.md section 7.
-    let mut wanted = ["rides", "completed", "failed", "violations", "seed", "speed"].to_vec();
+    let mut wanted = [
+        "rides",
+        "completed",
+        "failed",
+        "violations",
+        "seed",
+        "speed",
+    ]
+    .to_vec();
     wanted.extend(["decision_ms", "wait_s"]);
     wanted.sort_unstable();
     let mut found = keys(&report);
@@ -47,7 +63,10 @@ fn the_demo_of_the_readme_completes_20_rides() {
     let mut wait = keys(&report["wait_s"]);
     wait.sort_unstable();
     assert_eq!(wait, ["max", "mean", "p95"]);
-    assert!(report["decision_ms"]["mean"].as_f64().unwrap() > 0.0, "{report}");
+    assert!(
+        report["decision_ms"]["mean"].as_f64().unwrap() > 0.0,
+        "{report}"
+    );
     assert!(report["wait_s"]["mean"].as_f64().unwrap() > 0.0, "{report}");
 }
 
@@ -55,8 +74,16 @@ fn the_demo_of_the_readme_completes_20_rides() {
 fn controllers_that_speak_mqtt_beside_modbus_ones_on_a_mosquitto() {
     let broker = Mosquitto::start();
     let url = format!("mqtt://127.0.0.1:{}", broker.port());
-    let arguments =
-        ["--broker", &url, "--controllers", "both", "--elevators", "4", "--rides", "12"];
+    let arguments = [
+        "--broker",
+        &url,
+        "--controllers",
+        "both",
+        "--elevators",
+        "4",
+        "--rides",
+        "12",
+    ];
     all_is_right(12, demo(&arguments));
 }
 
@@ -66,7 +93,10 @@ fn plain_lines_where_no_terminal_is_watching() {
     let output = hallcall().args(arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(!text.contains('\x1b'), "{text}");
-    assert!(text.contains("2 of 2 rides completed, 0 failed, 0 violations"), "{text}");
+    assert!(
+        text.contains("2 of 2 rides completed, 0 failed, 0 violations"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -19,7 +19,16 @@ static TURN: Mutex<()> = Mutex::new(());
 fn a_hundred_robots(more: &[&str]) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let output = hallcall()
-        .args(["demo", "--json", "--robots", "100", "--elevators", "20", "--rides", "100"])
+        .args([
+            "demo",
+            "--json",
+            "--robots",
+            "100",
+            "--elevators",
+            "20",
+            "--rides",
+            "100",
+        ])
         .args(["--speed", SPEED, "--seed", "100", "--timeout-s", "150"])
         .args(more)
         .output()

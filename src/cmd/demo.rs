@@ -150,7 +150,7 @@ async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Rep
     let (hears, heard) = oneshot::channel();
     let endpoint = wires.endpoint.clone();
     let watch = sim::live::watch::watch(Arc::clone(&building), topics.clone(), endpoint, hears);
-    stage.spawn(watch);
+    let watch = stage.spawn(watch);
     tokio::time::timeout(READY, heard)
         .await
         .context("the broker does not take subscriptions")??;
@@ -176,6 +176,7 @@ async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Rep
         }
     };
     last_words(&building, &ridden).await;
+    watch.abort();
     show.end();
     let status = gateway.stop().await?;
     ensure!(status.success(), "the gateway ended with {status}");
@@ -233,7 +234,8 @@ async fn last_words(building: &Building, ridden: &[RideResult]) {
     }
 }
 
-async fn stop_signal() -> io::Result<()> {
+/// Waits for SIGTERM or the interrupt of a keyboard.
+pub(super) async fn stop_signal() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {

@@ -20,9 +20,12 @@ use sim::live::mqtt_controller::MqttController;
 use sim::live::radio::{Endpoint, Password};
 use sim::live::robot::Ground;
 use sim::live::truth::{self, Reach};
+use sim::live::watch::watch;
 use sim::live::{Building, CarPlan, Figures, Fleet, FleetPlan, Pace};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::demo::stop_signal;
 use crate::config::{Broker, Config, DriverConfig};
 use crate::exit;
 
@@ -113,7 +116,11 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
         },
         SimCommand::Map(args) => {
             let Some(layout) = Layout::new(args.floors.into()) else {
-                writeln!(io::stderr(), "hallcall: floors {} is not 1 to 256", args.floors)?;
+                writeln!(
+                    io::stderr(),
+                    "hallcall: floors {} is not 1 to 256",
+                    args.floors
+                )?;
                 return Ok(ExitCode::from(exit::USAGE));
             };
             io::stdout().write_all(map_text(&layout, args.poll_ms).as_bytes())?;
@@ -124,7 +131,11 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
 
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(2).enable_all().build().context("the runtime cannot start")
+    runtime
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the runtime cannot start")
 }
 
 /// Reads the configuration; says what is wrong with it, or with the speed.
@@ -146,7 +157,12 @@ fn load(path: &std::path::Path, speed: f64) -> io::Result<Option<(Config, Pace)>
 }
 
 async fn serve(args: &BuildingArgs, config: &Config, pace: Pace) -> anyhow::Result<ExitCode> {
-    let plans = config.site.elevators.values().map(|elevator| plan(elevator, &pace)).collect();
+    let plans = config
+        .site
+        .elevators
+        .values()
+        .map(|elevator| plan(elevator, &pace))
+        .collect();
     let building = Building::new(plans, pace);
     let mut stage: JoinSet<anyhow::Result<()>> = JoinSet::new();
     let time = Arc::clone(&building);
@@ -166,25 +182,46 @@ async fn serve(args: &BuildingArgs, config: &Config, pace: Pace) -> anyhow::Resu
         let controller = MqttController::new(building, topics, &endpoint, elevator.clone())?;
         stage.spawn(async move { Ok(controller.run().await?) });
     }
+    let (hears, _) = oneshot::channel();
+    let watch = watch(
+        Arc::clone(&building),
+        topics,
+        endpoint(config, args.password.as_deref())?,
+        hears,
+    );
+    stage.spawn(async move {
+        watch.await;
+        Ok(())
+    });
     let truth = args.truth;
     let ground = Arc::clone(&building);
     stage.spawn(async move {
-        truth::serve(ground, truth).await.with_context(|| format!("truth {truth}"))
+        truth::serve(ground, truth)
+            .await
+            .with_context(|| format!("truth {truth}"))
     });
-    writeln!(io::stdout(), "ready: {} elevators", config.site.elevators.len())?;
+    writeln!(
+        io::stdout(),
+        "ready: {} elevators",
+        config.site.elevators.len()
+    )?;
     tokio::select! {
         ended = stage.join_next() => match ended {
             Some(ended) => ended.context("a part of the building broke")??,
             None => bail!("nothing to serve"),
         },
-        stopped = tokio::signal::ctrl_c() => stopped?,
+        stopped = stop_signal() => stopped?,
     }
     let violations = building.record(|record| record.judge());
     let mut err = io::stderr().lock();
     for (at_ms, violation) in &violations {
         writeln!(err, "violation at {at_ms} ms: {violation}")?;
     }
-    Ok(if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if violations.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 async fn ride(args: &RobotsArgs, config: &Config, pace: Pace) -> anyhow::Result<ExitCode> {
@@ -196,7 +233,12 @@ async fn ride(args: &RobotsArgs, config: &Config, pace: Pace) -> anyhow::Result<
         robots: args.robots.into(),
         rides: usize::try_from(args.rides)?,
         seed: args.seed,
-        landings: config.site.elevators.iter().map(|(id, e)| (id.clone(), landings(e))).collect(),
+        landings: config
+            .site
+            .elevators
+            .iter()
+            .map(|(id, e)| (id.clone(), landings(e)))
+            .collect(),
     };
     let rides = plan.rides;
     let endpoint = endpoint(config, args.password.as_deref())?;
@@ -217,9 +259,17 @@ async fn ride(args: &RobotsArgs, config: &Config, pace: Pace) -> anyhow::Result<
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&figures)?)?;
     } else {
-        writeln!(out, "{} of {} rides completed", figures.completed, figures.rides)?;
+        writeln!(
+            out,
+            "{} of {} rides completed",
+            figures.completed, figures.rides
+        )?;
     }
-    Ok(if figures.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if figures.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn plan(elevator: &ElevatorConfig, pace: &Pace) -> CarPlan {
@@ -228,21 +278,32 @@ fn plan(elevator: &ElevatorConfig, pace: &Pace) -> CarPlan {
     config.recall = elevator.floors.first().map(|floor| floor.label.clone());
     let hold_max_ms = pace.theirs_ms(Duration::from_millis(elevator.hold_max_ms));
     config.hold_max_s = Duration::from_millis(hold_max_ms).as_secs_f64();
-    CarPlan { elevator: elevator.id.clone(), zone: elevator.zone.clone(), config }
+    CarPlan {
+        elevator: elevator.id.clone(),
+        zone: elevator.zone.clone(),
+        config,
+    }
 }
 
 fn stop(floor: &ServedFloor) -> Stop {
     // A building is lower than 2^53 mm.
     #[allow(clippy::cast_precision_loss)]
     let height_m = floor.height_mm as f64 / 1000.0;
-    Stop { label: floor.label.clone(), height_m, sides: floor.sides.clone() }
+    Stop {
+        label: floor.label.clone(),
+        height_m,
+        sides: floor.sides.clone(),
+    }
 }
 
 fn landings(elevator: &ElevatorConfig) -> Vec<Landing> {
     let at = |floor: &ServedFloor| {
         let label = floor.label.clone();
         let sides: Vec<_> = floor.sides.iter().copied().collect();
-        sides.into_iter().map(move |side| Landing { floor: label.clone(), side })
+        sides.into_iter().map(move |side| Landing {
+            floor: label.clone(),
+            side,
+        })
     };
     elevator.floors.iter().flat_map(at).collect()
 }
@@ -251,11 +312,20 @@ fn landings(elevator: &ElevatorConfig) -> Vec<Landing> {
 fn lines(config: &Config) -> anyhow::Result<BTreeMap<SocketAddr, BTreeMap<u8, Unit>>> {
     let mut lines: BTreeMap<SocketAddr, BTreeMap<u8, Unit>> = BTreeMap::new();
     let mut put = |bus: &str, unit: u8, what: Unit| -> anyhow::Result<()> {
-        let address = config.buses.get(bus).map(|bus| bus.address.as_str()).unwrap_or_default();
+        let address = config
+            .buses
+            .get(bus)
+            .map(|bus| bus.address.as_str())
+            .unwrap_or_default();
         let named = || format!("bus {bus}: address {address:?} is none of this machine");
         let address = address.to_socket_addrs().with_context(named)?.next();
         let address = address.with_context(named)?;
-        if lines.entry(address).or_default().insert(unit, what).is_some() {
+        if lines
+            .entry(address)
+            .or_default()
+            .insert(unit, what)
+            .is_some()
+        {
             bail!("bus {bus}: unit {unit} is an elevator and a fire input");
         }
         Ok(())
@@ -279,7 +349,11 @@ fn lines(config: &Config) -> anyhow::Result<BTreeMap<SocketAddr, BTreeMap<u8, Un
 
 fn by_mqtt(config: &Config) -> impl Iterator<Item = &ElevatorId> {
     let speaks = |(_, driver): &(&ElevatorId, &DriverConfig)| **driver == DriverConfig::Mqtt;
-    config.drivers.iter().filter(speaks).map(|(elevator, _)| elevator)
+    config
+        .drivers
+        .iter()
+        .filter(speaks)
+        .map(|(elevator, _)| elevator)
 }
 
 fn topics(config: &Config) -> anyhow::Result<Topics> {

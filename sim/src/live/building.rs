@@ -275,12 +275,7 @@ impl Building {
         let view = |(elevator, car): (&ElevatorId, &mut Car)| CarView {
             elevator: elevator.clone(),
             reading: car.snapshot(now_ms),
-            robots: car
-                .occupants()
-                .iter()
-                .chain(car.doorway().keys())
-                .cloned()
-                .collect(),
+            robots: seen_at(car).into_iter().collect(),
         };
         inner.cars.iter_mut().map(view).collect()
     }
@@ -381,4 +376,13 @@ impl Inner {
             );
         }
     }
+}
+
+/// The robots in a car or on its threshold.
+fn seen_at(car: &Car) -> BTreeSet<RobotId> {
+    car.occupants()
+        .iter()
+        .chain(car.doorway().keys())
+        .cloned()
+        .collect()
 }

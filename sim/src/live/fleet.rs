@@ -19,6 +19,9 @@ pub const RIDES_MAX: usize = 100_000;
 /// The farthest a robot is from its first door, in the building's milliseconds.
 const DRIVE_MAX_MS: u64 = 8_000;
 
+/// All robots begin within this time, evenly spread (AT-LIFT-01: within 1 s).
+const START_WITHIN: Duration = Duration::from_secs(1);
+
 /// How many, and by which chance.
 #[derive(Debug, Clone)]
 pub struct FleetPlan {
@@ -141,7 +144,12 @@ impl Fleet {
                 self.endpoint.clone(),
                 self.ground.clone(),
             );
-            robots.spawn(robot.run(take, told.clone()));
+            let robot = robot.run(take, told.clone());
+            let after = START_WITHIN.mul_f64(share(number, self.plan.robots));
+            robots.spawn(async move {
+                tokio::time::sleep(after).await;
+                robot.await
+            });
         }
         Ok(robots)
     }
@@ -193,4 +201,12 @@ impl FleetPlan {
             cars.flatten().filter(|to| to.floor != from.floor).collect();
         targets.into_iter().cloned().collect()
     }
+}
+
+/// Which part of the whole lies before number `at` of `all`.
+fn share(at: usize, all: usize) -> f64 {
+    // Robots are far fewer than 2^53.
+    #[allow(clippy::cast_precision_loss)]
+    let share = at as f64 / all.max(1) as f64;
+    share
 }

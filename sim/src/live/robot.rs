@@ -18,7 +18,6 @@ use self::ground::Sight;
 pub use self::ground::{Ground, GroundError};
 use super::radio::{Endpoint, Heard, Radio};
 use super::speaker::{Speaker, wall};
-use crate::record::Entry;
 
 /// A robot and its way to the broker.
 #[derive(Debug)]
@@ -71,12 +70,7 @@ impl Robot {
     ) -> Result<(), GroundError> {
         self.switch_on();
         while let Some(errand) = errands.recv().await {
-            self.ground.note(Entry::Asked {
-                robot: self.id.clone(),
-                order: errand.order.clone(),
-                from: errand.from.clone(),
-                to: errand.to.clone(),
-            });
+            self.ground.starts(&self.id, &errand).await?;
             self.brain.start(errand, self.now());
             let result = self.ride().await?;
             if results.send(result).await.is_err() {

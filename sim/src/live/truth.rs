@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{ElevatorId, FloorLabel, Landing, RobotId, Side};
+use protocol::{ElevatorId, Landing, OrderId, RobotId};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -15,7 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, Semaphore};
 
 use super::building::Building;
-use super::robot::{Threshold, Way};
+use super::robot::{Errand, Threshold, Way};
+use crate::record::Entry;
 
 /// Bytes of one line.
 const LINE_BYTES_MAX: u64 = 1_024;
@@ -27,16 +28,18 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// What a robot does or wants to see.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ask {
-    elevator_id: ElevatorId,
     act: Act,
+    elevator_id: Option<ElevatorId>,
     robot_id: Option<RobotId>,
-    floor: Option<FloorLabel>,
-    side: Option<Side>,
+    order_id: Option<OrderId>,
+    at: Option<Landing>,
+    to: Option<Landing>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Act {
+    Starts,
     Look,
     BeginIn,
     BeginOut,
@@ -70,6 +73,18 @@ pub enum TruthError {
 }
 
 impl Ask {
+    /// A robot was given an order; for the record.
+    #[must_use]
+    pub fn starts(robot: &RobotId, errand: &Errand) -> Self {
+        Self {
+            robot_id: Some(robot.clone()),
+            order_id: Some(errand.order.clone()),
+            at: Some(errand.from.clone()),
+            to: Some(errand.to.clone()),
+            ..Self::plain(Act::Starts)
+        }
+    }
+
     /// A robot drives onto a threshold.
     #[must_use]
     pub fn begins(robot: &RobotId, at: &Threshold) -> Self {
@@ -85,26 +100,33 @@ impl Ask {
     /// A robot looks at a car.
     #[must_use]
     pub fn looks(elevator: &ElevatorId) -> Self {
-        let elevator_id = elevator.clone();
         Self {
-            elevator_id,
-            act: Act::Look,
-            robot_id: None,
-            floor: None,
-            side: None,
+            elevator_id: Some(elevator.clone()),
+            ..Self::plain(Act::Look)
         }
     }
 
     fn crosses(robot: &RobotId, at: &Threshold, [inwards, outwards]: [Act; 2]) -> Self {
+        let act = match at.way {
+            Way::In => inwards,
+            Way::Out => outwards,
+        };
         Self {
-            elevator_id: at.elevator.clone(),
-            act: match at.way {
-                Way::In => inwards,
-                Way::Out => outwards,
-            },
+            elevator_id: Some(at.elevator.clone()),
             robot_id: Some(robot.clone()),
-            floor: Some(at.landing.floor.clone()),
-            side: Some(at.landing.side),
+            at: Some(at.landing.clone()),
+            ..Self::plain(act)
+        }
+    }
+
+    fn plain(act: Act) -> Self {
+        Self {
+            act,
+            elevator_id: None,
+            robot_id: None,
+            order_id: None,
+            at: None,
+            to: None,
         }
     }
 }
@@ -219,45 +241,46 @@ async fn read_line(from: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Result
 }
 
 fn answer(building: &Building, ask: &Ask) -> Result<Seen, String> {
-    let crossing = || {
-        let (Some(robot), Some(floor), Some(side)) = (&ask.robot_id, &ask.floor, ask.side) else {
-            return Err("robot_id, floor or side is missing".to_owned());
-        };
-        let way = match ask.act {
-            Act::BeginOut | Act::EndOut => Way::Out,
-            Act::Look | Act::BeginIn | Act::EndIn => Way::In,
-        };
-        let landing = Landing {
-            floor: floor.clone(),
-            side,
-        };
-        let elevator = ask.elevator_id.clone();
-        Ok((
-            robot,
-            Threshold {
-                elevator,
-                landing,
-                way,
-                fence: None,
-            },
-        ))
+    let robot = || need(ask.robot_id.as_ref(), "robot_id");
+    if ask.act == Act::Starts {
+        building.note(Entry::Asked {
+            robot: robot()?.clone(),
+            order: need(ask.order_id.as_ref(), "order_id")?.clone(),
+            from: need(ask.at.as_ref(), "at")?.clone(),
+            to: need(ask.to.as_ref(), "to")?.clone(),
+        });
+        return Ok(Seen {
+            done: true,
+            shut: false,
+            error: None,
+        });
+    }
+    let elevator = need(ask.elevator_id.as_ref(), "elevator_id")?;
+    let threshold = |way| {
+        let landing = need(ask.at.as_ref(), "at")?.clone();
+        Ok::<_, String>(Threshold {
+            elevator: elevator.clone(),
+            landing,
+            way,
+            fence: None,
+        })
     };
     let done = match ask.act {
-        Act::Look => Ok(true),
-        Act::BeginIn | Act::BeginOut => {
-            let (robot, at) = crossing()?;
-            building.begin_crossing(robot, &at)
-        }
-        Act::EndIn | Act::EndOut => {
-            let (robot, at) = crossing()?;
-            building.end_crossing(robot, &at)
-        }
+        Act::Look | Act::Starts => Ok(true),
+        Act::BeginIn => building.begin_crossing(robot()?, &threshold(Way::In)?),
+        Act::BeginOut => building.begin_crossing(robot()?, &threshold(Way::Out)?),
+        Act::EndIn => building.end_crossing(robot()?, &threshold(Way::In)?),
+        Act::EndOut => building.end_crossing(robot()?, &threshold(Way::Out)?),
     };
-    let seen = done.and_then(|done| Ok((done, building.snapshot(&ask.elevator_id)?.is_shut())));
+    let seen = done.and_then(|done| Ok((done, building.snapshot(elevator)?.is_shut())));
     let (done, shut) = seen.map_err(|error| error.to_string())?;
     Ok(Seen {
         done,
         shut,
         error: None,
     })
+}
+
+fn need<'a, T>(field: Option<&'a T>, name: &str) -> Result<&'a T, String> {
+    field.ok_or_else(|| format!("{name} is missing"))
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use protocol::hardware::Reading;
 use protocol::{ElevatorId, RobotId};
 use tokio::sync::watch;
 
-use super::errand::Threshold;
+use super::errand::{Errand, Threshold};
 use crate::live::building::{Building, UnknownCar};
 use crate::live::pace::Pace;
 use crate::live::truth::{Ask, Reach, TruthError};
 use crate::record::Entry;
-use protocol::hardware::Reading;
 
 /// Between two looks at a car of a building elsewhere, in the building's milliseconds.
 const LOOK_EVERY_MS: u64 = 500;
@@ -57,11 +57,21 @@ impl Ground {
         }
     }
 
-    /// Tells the record what no car can see.
-    pub(super) fn note(&self, entry: Entry) {
-        if let Self::Here(building) = self {
-            building.note(entry);
+    /// Tells the record that a robot was given an order.
+    pub(super) async fn starts(&self, robot: &RobotId, errand: &Errand) -> Result<(), GroundError> {
+        match self {
+            Self::Here(building) => building.note(Entry::Asked {
+                robot: robot.clone(),
+                order: errand.order.clone(),
+                from: errand.from.clone(),
+                to: errand.to.clone(),
+            }),
+            Self::There(reach, _) => {
+                reach.ask(&Ask::starts(robot, errand)).await?;
+            }
+            Self::Unseen(_) => {}
         }
+        Ok(())
     }
 
     pub(super) async fn begin(&self, robot: &RobotId, at: &Threshold) -> Result<bool, GroundError> {
