@@ -5,7 +5,12 @@
 //! `UPDATE_EXPECT=1 cargo test --test scripts` writes down what happens instead; what it wrote is
 //! read against `ride.md` before it is committed.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    missing_docs,
+    unreachable_pub
+)]
 
 #[path = "scripts/play.rs"]
 mod play;
@@ -46,7 +51,12 @@ fn every_script_goes_as_it_is_written() {
         if update {
             std::fs::write(&path, played).unwrap();
         } else {
-            write!(failures, "\n{name}.txt:\n{}", first_difference(&written, &played)).unwrap();
+            write!(
+                failures,
+                "\n{name}.txt:\n{}",
+                first_difference(&written, &played)
+            )
+            .unwrap();
         }
     }
     assert!(failures.is_empty(), "{failures}");
@@ -56,7 +66,11 @@ fn every_script_goes_as_it_is_written() {
 fn play(script: &str) -> String {
     let mut player = Player::new();
     let mut played = String::new();
-    for block in script.split("\n\n").map(str::trim_end).filter(|block| !block.trim().is_empty()) {
+    for block in script
+        .split("\n\n")
+        .map(str::trim_end)
+        .filter(|block| !block.trim().is_empty())
+    {
         let block = block.trim_start_matches('\n');
         if !played.is_empty() {
             played.push('\n');
@@ -68,8 +82,11 @@ fn play(script: &str) -> String {
         if commands.iter().all(|line| line.starts_with('#')) {
             continue;
         }
-        let deeds: Vec<_> =
-            commands.iter().filter(|line| !line.starts_with('#')).copied().collect();
+        let deeds: Vec<_> = commands
+            .iter()
+            .filter(|line| !line.starts_with('#'))
+            .copied()
+            .collect();
         writeln!(played, "{DIVIDER}").unwrap();
         for line in player.block(&deeds) {
             writeln!(played, "{line}").unwrap();
@@ -85,8 +102,13 @@ fn first_difference(written: &str, played: &str) -> String {
         let (left, right) = (written.next(), played.next());
         if left != right {
             let show = |line: Option<&str>| line.unwrap_or("(the end)").to_owned();
-            writeln!(text, "line {number}\n  written: {}\n  played:  {}", show(left), show(right))
-                .unwrap();
+            writeln!(
+                text,
+                "line {number}\n  written: {}\n  played:  {}",
+                show(left),
+                show(right)
+            )
+            .unwrap();
             break;
         }
     }
@@ -98,5 +120,8 @@ fn root() -> PathBuf {
     let here = std::env::var_os("HALLCALL_ROOT")
         .map_or_else(|| std::env::current_dir().unwrap(), PathBuf::from);
     let holds = |directory: &&Path| directory.join("tests/scripts.rs").is_file();
-    here.ancestors().find(holds).expect("run inside the repository").to_path_buf()
+    here.ancestors()
+        .find(holds)
+        .expect("run inside the repository")
+        .to_path_buf()
 }

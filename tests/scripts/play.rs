@@ -31,7 +31,13 @@ impl Player {
     /// An empty stage.
     pub fn new() -> Self {
         let site = SitePlan::new(Vec::new());
-        Self { site, sync_ms: 0, world: None, printer: Printer::default(), shown: Default::default() }
+        Self {
+            site,
+            sync_ms: 0,
+            world: None,
+            printer: Printer::default(),
+            shown: Default::default(),
+        }
     }
 
     /// Does what the lines of one block say; gives back what happened.
@@ -88,7 +94,12 @@ impl Player {
         let (site, sync_ms) = (&self.site, self.sync_ms);
         self.world.get_or_insert_with(|| {
             let config = WorldConfig::new(site.clone());
-            World::new(WorldConfig { tales: true, sync_ms, ..config }).unwrap()
+            World::new(WorldConfig {
+                tales: true,
+                sync_ms,
+                ..config
+            })
+            .unwrap()
         })
     }
 
@@ -102,7 +113,9 @@ impl Player {
                 let text = format!(
                     "health {:?}{}, owner {owner}, fence {}",
                     view.health,
-                    view.health_reason.as_ref().map_or(String::new(), |why| format!(" ({why})")),
+                    view.health_reason
+                        .as_ref()
+                        .map_or(String::new(), |why| format!(" ({why})")),
                     view.fence
                 );
                 self.shown.insert(view.elevator_id.to_string(), text);
@@ -129,7 +142,9 @@ impl Player {
         if let Some(zone) = line.option("zone") {
             plan.config.zone = ZoneId::new(zone).unwrap();
         }
-        plan.car.recall = line.option("recall").map(|floor| FloorLabel::new(floor).unwrap());
+        plan.car.recall = line
+            .option("recall")
+            .map(|floor| FloorLabel::new(floor).unwrap());
         plan.config.claim = line.has("claim");
         if line.has("fire-input") {
             self.site.fire_inputs.insert(plan.config.zone.clone());
@@ -165,15 +180,25 @@ impl Player {
             ..Habits::default()
         };
         let floor = line.landing(3).floor;
-        assert!(self.world().add_robot(&line.robot(1), floor, habits), "{:?}", line.text);
+        assert!(
+            self.world().add_robot(&line.robot(1), floor, habits),
+            "{:?}",
+            line.text
+        );
         self.world().run_for(20);
     }
 
     fn until(&mut self, line: &Line<'_>) {
         let order = line.order(1);
-        let wanted = RideState::ALL.iter().find(|state| state.as_str() == line.word(2));
+        let wanted = RideState::ALL
+            .iter()
+            .find(|state| state.as_str() == line.word(2));
         let wanted = *wanted.unwrap_or_else(|| panic!("{:?} has no state", line.text));
-        let limit_ms = if line.words().len() > 3 { line.span_ms(3) } else { UNTIL_MS };
+        let limit_ms = if line.words().len() > 3 {
+            line.span_ms(3)
+        } else {
+            UNTIL_MS
+        };
         let limit_ms = self.world().now_ms() + limit_ms;
         let reached = self.world().run_until_that(limit_ms, |world| {
             let gateway = world.gateway();
@@ -190,58 +215,76 @@ impl Player {
         let elevator = line.elevator(1);
         let deed = line.word(2).to_owned();
         let value = line.words().get(3).copied().unwrap_or_default().to_owned();
-        self.world().with_controller(&elevator, |controller, now_ms| {
-            let car = controller.car_mut();
-            match deed.as_str() {
-                "stuck" => car.set_faults(now_ms, |faults| faults.stuck = value == "on"),
-                "door" => car.set_faults(now_ms, |faults| {
-                    faults.door = match value.as_str() {
-                        "stuck-open" => Some(DoorStuck::Open),
-                        "stuck-closed" => Some(DoorStuck::Closed),
-                        _ => None,
-                    };
-                }),
-                "reopens" => car.set_faults(now_ms, |faults| faults.reopens = value.parse().unwrap()),
-                "wrong-floor" => {
-                    car.set_faults(now_ms, |faults| faults.wrong_floor = value.parse().unwrap());
+        self.world()
+            .with_controller(&elevator, |controller, now_ms| {
+                let car = controller.car_mut();
+                match deed.as_str() {
+                    "stuck" => car.set_faults(now_ms, |faults| faults.stuck = value == "on"),
+                    "door" => car.set_faults(now_ms, |faults| {
+                        faults.door = match value.as_str() {
+                            "stuck-open" => Some(DoorStuck::Open),
+                            "stuck-closed" => Some(DoorStuck::Closed),
+                            _ => None,
+                        };
+                    }),
+                    "reopens" => {
+                        car.set_faults(now_ms, |faults| faults.reopens = value.parse().unwrap())
+                    }
+                    "wrong-floor" => {
+                        car.set_faults(now_ms, |faults| {
+                            faults.wrong_floor = value.parse().unwrap()
+                        });
+                    }
+                    "forgets" => {
+                        car.set_faults(now_ms, |faults| {
+                            faults.forget_calls = value.parse().unwrap()
+                        });
+                    }
+                    "presence" => {
+                        car.set_faults(now_ms, |faults| faults.presence = value.parse().ok());
+                    }
+                    "mode" => {
+                        let mode = Mode::ALL
+                            .iter()
+                            .find(|mode| mode.as_str() == value)
+                            .unwrap();
+                        car.set_mode(now_ms, *mode);
+                    }
+                    "closes" => car.close_door(now_ms),
+                    "opens" => car.open_door(now_ms, Side::Front),
+                    "called-to" => {
+                        car.hall_call(now_ms, &super::words::landing(&value), Direction::Up);
+                    }
+                    "people" => car.set_people(now_ms, value.parse().unwrap()),
+                    _ => panic!("{deed:?} is nothing that a car does"),
                 }
-                "forgets" => {
-                    car.set_faults(now_ms, |faults| faults.forget_calls = value.parse().unwrap());
-                }
-                "presence" => {
-                    car.set_faults(now_ms, |faults| faults.presence = value.parse().ok());
-                }
-                "mode" => {
-                    let mode = Mode::ALL.iter().find(|mode| mode.as_str() == value).unwrap();
-                    car.set_mode(now_ms, *mode);
-                }
-                "closes" => car.close_door(now_ms),
-                "opens" => car.open_door(now_ms, Side::Front),
-                "called-to" => {
-                    car.hall_call(now_ms, &super::words::landing(&value), Direction::Up);
-                }
-                "people" => car.set_people(now_ms, value.parse().unwrap()),
-                _ => panic!("{deed:?} is nothing that a car does"),
-            }
-        });
+            });
         self.world().run_for(0);
     }
 
     fn controller(&mut self, line: &Line<'_>) {
         let elevator = line.elevator(1);
-        let times = line.words().get(4).map_or(1, |times| times.parse().unwrap());
-        self.world().with_controller(&elevator, |controller, _| match line.word(2) {
-            "silent" => controller.set_silent(true),
-            "back" => controller.set_silent(false),
-            "mute" => controller.set_mute(true),
-            "refuses" => controller.refuse(line.word(3), times),
-            _ => panic!("{:?}", line.text),
-        });
+        let times = line
+            .words()
+            .get(4)
+            .map_or(1, |times| times.parse().unwrap());
+        self.world()
+            .with_controller(&elevator, |controller, _| match line.word(2) {
+                "silent" => controller.set_silent(true),
+                "back" => controller.set_silent(false),
+                "mute" => controller.set_mute(true),
+                "refuses" => controller.refuse(line.word(3), times),
+                _ => panic!("{:?}", line.text),
+            });
     }
 
     fn operator(&mut self, line: &Line<'_>) {
         let (car_seen_empty, force) = (line.has("seen-empty"), line.has("force"));
-        let zone = |place: usize| line.words().get(place).map(|zone| ZoneId::new(zone).unwrap());
+        let zone = |place: usize| {
+            line.words()
+                .get(place)
+                .map(|zone| ZoneId::new(zone).unwrap())
+        };
         let action = match line.word(1) {
             "cancel" => OperatorAction::OrderCancel(line.order(2)),
             "resolve" => OperatorAction::ElevatorResolve {
@@ -254,9 +297,11 @@ impl Player {
                 car_seen_empty,
                 force,
             },
-            "reset" => {
-                OperatorAction::ElevatorReset { elevator: line.elevator(2), car_seen_empty, force }
-            }
+            "reset" => OperatorAction::ElevatorReset {
+                elevator: line.elevator(2),
+                car_seen_empty,
+                force,
+            },
             "maintenance" => OperatorAction::ElevatorMaintenance {
                 elevator: line.elevator(2),
                 on: line.has("on"),
@@ -267,25 +312,36 @@ impl Player {
         };
         let ticket = self.world().operate(action);
         self.world().run_for(100);
-        assert!(self.world().answer(ticket).is_some(), "{:?} was not answered", line.text);
+        assert!(
+            self.world().answer(ticket).is_some(),
+            "{:?} was not answered",
+            line.text
+        );
     }
 
     /// A word of an earlier ride comes late.
     fn late(&mut self, line: &Line<'_>) {
         let elevator: ElevatorId = line.elevator(1);
-        let floor = line.words().get(3).map(|floor| FloorLabel::new(floor).unwrap());
+        let floor = line
+            .words()
+            .get(3)
+            .map(|floor| FloorLabel::new(floor).unwrap());
         let report = match line.word(2) {
             "arrived" => Report::Change(Change {
                 floor,
                 motion: Some(Motion::Stopped),
                 ..Change::default()
             }),
-            "door_open" => {
-                Report::Change(Change { floor, front: Some(Door::Open), ..Change::default() })
-            }
-            "door_closed" => {
-                Report::Change(Change { floor, front: Some(Door::Closed), ..Change::default() })
-            }
+            "door_open" => Report::Change(Change {
+                floor,
+                front: Some(Door::Open),
+                ..Change::default()
+            }),
+            "door_closed" => Report::Change(Change {
+                floor,
+                front: Some(Door::Closed),
+                ..Change::default()
+            }),
             "done" => Report::Outcome {
                 command_id: CommandId::new("EL1-old-1").unwrap(),
                 outcome: Outcome::Done,
@@ -315,14 +371,20 @@ impl Player {
 
     fn act(&mut self, line: &Line<'_>) {
         let robot: RobotId = line.robot(0);
-        assert!(self.world().robot(&robot).is_some(), "{:?} begins with no word known", line.text);
+        assert!(
+            self.world().robot(&robot).is_some(),
+            "{:?} begins with no word known",
+            line.text
+        );
         let (now_ms, wall) = (self.world().now_ms(), self.world().wall());
         match line.word(1) {
             "asks" => self.asks(line, &robot),
             "says" => {
                 let event = line.event(2);
                 let fence = line.fence();
-                let elevator = line.option("elevator").map(|id| ElevatorId::new(id).unwrap());
+                let elevator = line
+                    .option("elevator")
+                    .map(|id| ElevatorId::new(id).unwrap());
                 if fence.is_none() && elevator.is_none() {
                     self.world().say(&robot, event);
                 } else {
@@ -334,10 +396,16 @@ impl Player {
                 }
             }
             "cancels" => self.world().cancel(&robot, &line.order(2)),
-            "status" => self.world().status(&robot, line.option("in_car").map(|yes| yes == "true")),
+            "status" => self
+                .world()
+                .status(&robot, line.option("in_car").map(|yes| yes == "true")),
             "steps" => {
                 let inwards = line.word(2) == "in";
-                assert!(self.world().drive(&robot, &line.elevator(3), inwards), "{:?}", line.text);
+                assert!(
+                    self.world().drive(&robot, &line.elevator(3), inwards),
+                    "{:?}",
+                    line.text
+                );
             }
             "carried-out-of" => self.world().carry_out(&robot, &line.elevator(2)),
             "radio" => {
@@ -346,7 +414,8 @@ impl Player {
             }
             "dies" => self.world().kill_robot(&robot),
             "by-hand" => {
-                self.world().with_robot(&robot, |robot| robot.habits_mut().by_hand = true);
+                self.world()
+                    .with_robot(&robot, |robot| robot.habits_mut().by_hand = true);
             }
             _ => panic!("{:?} is nothing that a robot does", line.text),
         }

@@ -42,12 +42,16 @@ impl Printer {
     fn say_again(&mut self) {
         for (elevator, (command, again)) in &mut self.last {
             if *again > 0 {
-                self.lines.push(format!("          {elevator} <- {command}, again {}", times(*again)));
+                self.lines.push(format!(
+                    "          {elevator} <- {command}, again {}",
+                    times(*again)
+                ));
                 *again = 0;
             }
         }
         for (alarm, again) in std::mem::take(&mut self.alarms) {
-            self.lines.push(format!("          alarm {alarm} repeated {}", times(again)));
+            self.lines
+                .push(format!("          alarm {alarm} repeated {}", times(again)));
         }
     }
 
@@ -73,9 +77,7 @@ impl Printer {
             }
             Tale::Said(said) => self.said(said),
             Tale::Sent(command) => self.sent(command),
-            Tale::Dropped(command, why) => {
-                Some(format!("gate: {} dropped, {why}", words(command)))
-            }
+            Tale::Dropped(command, why) => Some(format!("gate: {} dropped, {why}", words(command))),
             Tale::Answered(Ok(OperatorAnswer::Done(text))) => Some(format!("operator: {text}")),
             Tale::Answered(Ok(_)) => None,
             Tale::Answered(Err(why)) => Some(format!("operator refused: {why}")),
@@ -93,7 +95,11 @@ impl Printer {
         if let RobotMessage::Status(status) = message {
             let in_car = status.in_car == Some(true);
             let was = self.in_car.insert(robot.clone(), in_car).unwrap_or(false);
-            let text = if in_car { "in the car" } else { "not in the car" };
+            let text = if in_car {
+                "in the car"
+            } else {
+                "not in the car"
+            };
             return (in_car != was).then(|| format!("{robot} >> status: {text}"));
         }
         spoken(message).map(|text| format!("{robot} >> {text}"))
@@ -107,7 +113,8 @@ impl Printer {
     fn sent(&mut self, command: &Command) -> Option<String> {
         let elevator = command.elevator_id.to_string();
         let text = words(command);
-        self.commands.insert(command.command_id.clone(), text.clone());
+        self.commands
+            .insert(command.command_id.clone(), text.clone());
         if command.action == Action::Query && !self.queries {
             return None;
         }
@@ -119,7 +126,10 @@ impl Printer {
             Some(_) | None => {
                 let earlier = self.last.insert(elevator.clone(), (text.clone(), 0));
                 if let Some((last, again)) = earlier.filter(|(_, again)| *again > 0) {
-                    self.lines.push(format!("          {elevator} <- {last}, again {}", times(again)));
+                    self.lines.push(format!(
+                        "          {elevator} <- {last}, again {}",
+                        times(again)
+                    ));
                 }
                 Some(format!("{elevator} <- {text}"))
             }
@@ -134,8 +144,7 @@ impl Printer {
             Outgoing::Alarm(alarm) => self.alarm(alarm),
             Outgoing::Site(site) => {
                 let suspended = site.suspended.as_ref().map(|suspension| {
-                    let zones: Vec<_> =
-                        suspension.zones.iter().map(ToString::to_string).collect();
+                    let zones: Vec<_> = suspension.zones.iter().map(ToString::to_string).collect();
                     let code = match suspension.code {
                         SuspensionCode::Suspended => "SUSPENDED",
                         SuspensionCode::FireMode => "FIRE_MODE",
@@ -144,7 +153,8 @@ impl Printer {
                 });
                 let changed = suspended != self.suspended;
                 self.suspended.clone_from(&suspended);
-                let text = suspended.map_or("site open".into(), |text| format!("site closed: {text}"));
+                let text =
+                    suspended.map_or("site open".into(), |text| format!("site closed: {text}"));
                 changed.then_some(text)
             }
             Outgoing::ElevatorState(_)
@@ -155,8 +165,14 @@ impl Printer {
     }
 
     fn alarm(&mut self, alarm: &Alarm) -> Option<String> {
-        let place = alarm.elevator_id.as_ref().map_or("site".to_owned(), ToString::to_string);
-        let order = alarm.order_id.as_ref().map_or(String::new(), |order| format!(" {order}"));
+        let place = alarm
+            .elevator_id
+            .as_ref()
+            .map_or("site".to_owned(), ToString::to_string);
+        let order = alarm
+            .order_id
+            .as_ref()
+            .map_or(String::new(), |order| format!(" {order}"));
         let text = format!("{} {place}{order}", alarm.code);
         if alarm.cleared_at.is_some() {
             return Some(format!("alarm cleared: {text}"));
@@ -170,18 +186,30 @@ impl Printer {
     }
 
     fn reported(&self, elevator: &str, report: &Report) -> Option<String> {
-        let Report::Outcome { command_id, outcome } = report else { return None };
+        let Report::Outcome {
+            command_id,
+            outcome,
+        } = report
+        else {
+            return None;
+        };
         let command = self.commands.get(command_id).map_or("?", String::as_str);
         match outcome {
             Outcome::Failed { detail } => Some(format!("{elevator} -> {command} failed: {detail}")),
-            Outcome::Unknown { detail } => Some(format!("{elevator} -> {command} unknown: {detail}")),
+            Outcome::Unknown { detail } => {
+                Some(format!("{elevator} -> {command} unknown: {detail}"))
+            }
             Outcome::Sent | Outcome::Accepted | Outcome::Done | Outcome::Dropped { .. } => None,
         }
     }
 }
 
 fn times(again: u32) -> String {
-    if again == 1 { "once".to_owned() } else { format!("{again} times") }
+    if again == 1 {
+        "once".to_owned()
+    } else {
+        format!("{again} times")
+    }
 }
 
 /// A landing; the front side goes without saying.
@@ -213,8 +241,15 @@ fn words(command: &Command) -> String {
             format!(" {} for {hold_s} s", at(landing))
         }
     };
-    let order = command.order_id.as_ref().map_or(String::new(), |order| format!("{order}, "));
-    format!("{}{rest} ({order}fence {})", command.action.word(), command.fence)
+    let order = command
+        .order_id
+        .as_ref()
+        .map_or(String::new(), |order| format!("{order}, "));
+    format!(
+        "{}{rest} ({order}fence {})",
+        command.action.word(),
+        command.fence
+    )
 }
 
 fn why(reason: Option<&Reason>) -> String {
@@ -222,11 +257,23 @@ fn why(reason: Option<&Reason>) -> String {
 }
 
 fn state(view: &RideView) -> String {
-    let held = view.held_from.map_or(String::new(), |from| format!(" from {from}"));
-    let elevator = view.elevator_id.as_ref().map_or(String::new(), |id| format!(" {id}"));
-    let fence = view.fence.map_or(String::new(), |fence| format!(" fence {fence}"));
-    let place = view.floor.as_ref().map_or(String::new(), |floor| format!(" at {floor}"));
-    let queue = view.queue_position.map_or(String::new(), |place| format!(" place {place}"));
+    let held = view
+        .held_from
+        .map_or(String::new(), |from| format!(" from {from}"));
+    let elevator = view
+        .elevator_id
+        .as_ref()
+        .map_or(String::new(), |id| format!(" {id}"));
+    let fence = view
+        .fence
+        .map_or(String::new(), |fence| format!(" fence {fence}"));
+    let place = view
+        .floor
+        .as_ref()
+        .map_or(String::new(), |floor| format!(" at {floor}"));
+    let queue = view
+        .queue_position
+        .map_or(String::new(), |place| format!(" place {place}"));
     format!(
         "#{} {}{held}: {}{place}{elevator}{fence}{queue}{}",
         view.seq,
@@ -238,27 +285,56 @@ fn state(view: &RideView) -> String {
 
 fn answer(reply: &RideReply) -> String {
     let code = reply.code.map_or(String::new(), |code| format!(" {code}"));
-    let state = reply.state.map_or(String::new(), |state| format!(" {state}"));
+    let state = reply
+        .state
+        .map_or(String::new(), |state| format!(" {state}"));
     let seq = reply.seq.map_or(String::new(), |seq| format!(" #{seq}"));
-    let instruction =
-        reply.instruction.map_or(String::new(), |instruction: Instruction| format!(": {instruction}"));
-    let queue = reply.queue_position.map_or(String::new(), |place| format!(" place {place}"));
+    let instruction = reply
+        .instruction
+        .map_or(String::new(), |instruction: Instruction| {
+            format!(": {instruction}")
+        });
+    let queue = reply
+        .queue_position
+        .map_or(String::new(), |place| format!(" place {place}"));
     format!("{}{code}{seq}{state}{instruction}{queue}", reply.result)
 }
 
 fn fact(fact: &Fact) -> String {
     match fact {
         Fact::Ride(fact) => match fact {
-            RideFact::Admitted { order, robot, from, to, .. } => {
+            RideFact::Admitted {
+                order,
+                robot,
+                from,
+                to,
+                ..
+            } => {
                 format!("{order} admitted: {robot}, {} to {}", at(from), at(to))
             }
-            RideFact::Moved { order, seq, state, instruction, reason, .. } => {
-                format!("{order} #{seq} {state} {instruction}{}", why(reason.as_ref()))
+            RideFact::Moved {
+                order,
+                seq,
+                state,
+                instruction,
+                reason,
+                ..
+            } => {
+                format!(
+                    "{order} #{seq} {state} {instruction}{}",
+                    why(reason.as_ref())
+                )
             }
             RideFact::Away { order, away: true } => format!("{order} not at the door"),
             RideFact::Away { order, away: false } => format!("{order} at the door"),
-            RideFact::Inside { order, inside: true } => format!("{order} may be inside"),
-            RideFact::Inside { order, inside: false } => format!("{order} is not inside"),
+            RideFact::Inside {
+                order,
+                inside: true,
+            } => format!("{order} may be inside"),
+            RideFact::Inside {
+                order,
+                inside: false,
+            } => format!("{order} is not inside"),
             RideFact::Archived { order } => format!("{order} archived"),
             RideFact::Forgotten { order } => format!("{order} forgotten"),
         },
@@ -313,8 +389,14 @@ fn car(event: &CarEvent) -> Option<String> {
         CarEvent::Departed { floor, up: false } => format!("leaves {floor} downwards"),
         CarEvent::Passed { .. } => return None,
         CarEvent::Arrived { floor } => format!("stands at {floor}"),
-        CarEvent::Door { side: Side::Front, door } => format!("door {door}"),
-        CarEvent::Door { side: Side::Rear, door } => format!("rear door {door}"),
+        CarEvent::Door {
+            side: Side::Front,
+            door,
+        } => format!("door {door}"),
+        CarEvent::Door {
+            side: Side::Rear,
+            door,
+        } => format!("rear door {door}"),
         CarEvent::Mode(mode) => format!("mode {mode}"),
         CarEvent::InDoorway { robot } => format!("{robot} in the doorway"),
         CarEvent::OffDoorway { robot } => format!("{robot} back from the doorway"),
@@ -338,7 +420,9 @@ fn spoken(message: &RobotMessage) -> Option<String> {
             ))
         }
         RobotMessage::Event(event) => {
-            let fence = event.fence.map_or(String::new(), |fence| format!(" fence {fence}"));
+            let fence = event
+                .fence
+                .map_or(String::new(), |fence| format!(" fence {fence}"));
             let more = match &event.event {
                 RobotEvent::CancelEnter { again: true } => " again",
                 RobotEvent::HoldDoor { .. }

@@ -16,10 +16,18 @@ pub struct Line<'a> {
 impl<'a> Line<'a> {
     /// Cuts a line: `name=value` is an option wherever it stands.
     pub fn new(text: &'a str) -> Self {
-        let (options, words) =
-            text.split_whitespace().partition::<Vec<_>, _>(|word| word.contains('='));
-        let options = options.into_iter().filter_map(|word| word.split_once('=')).collect();
-        Self { text, words, options }
+        let (options, words) = text
+            .split_whitespace()
+            .partition::<Vec<_>, _>(|word| word.contains('='));
+        let options = options
+            .into_iter()
+            .filter_map(|word| word.split_once('='))
+            .collect();
+        Self {
+            text,
+            words,
+            options,
+        }
     }
 
     /// The words that are no options.
@@ -29,7 +37,9 @@ impl<'a> Line<'a> {
 
     /// A word that must be there.
     pub fn word(&self, place: usize) -> &'a str {
-        self.words.get(place).unwrap_or_else(|| panic!("{:?} lacks word {place}", self.text))
+        self.words
+            .get(place)
+            .unwrap_or_else(|| panic!("{:?} lacks word {place}", self.text))
     }
 
     /// Whether a bare word is there.
@@ -44,7 +54,8 @@ impl<'a> Line<'a> {
 
     /// An option that is a number.
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.option(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{:?}", self.text)))
+        self.option(name)
+            .map(|text| text.parse().unwrap_or_else(|_| panic!("{:?}", self.text)))
     }
 
     /// The span of a word such as `5s`, `2m` or `250ms`, in milliseconds.
@@ -84,11 +95,15 @@ impl<'a> Line<'a> {
             "at_door" => RobotEvent::AtDoor,
             "entered" => RobotEvent::Entered,
             "exited" => RobotEvent::Exited,
-            "cancel_enter" => RobotEvent::CancelEnter { again: self.has("again") },
+            "cancel_enter" => RobotEvent::CancelEnter {
+                again: self.has("again"),
+            },
             "cancel_exit" => RobotEvent::CancelExit,
             "hold_door" => {
                 let hold_s = self.number("hold").unwrap_or(30);
-                RobotEvent::HoldDoor { hold_s: u32::try_from(hold_s).unwrap() }
+                RobotEvent::HoldDoor {
+                    hold_s: u32::try_from(hold_s).unwrap(),
+                }
             }
             _ => panic!("{:?} has no event", self.text),
         }
@@ -102,7 +117,10 @@ pub fn landing(text: &str) -> Landing {
         Some((floor, _)) => (floor, Side::Front),
         None => (text, Side::Front),
     };
-    Landing { floor: FloorLabel::new(floor).unwrap(), side }
+    Landing {
+        floor: FloorLabel::new(floor).unwrap(),
+        side,
+    }
 }
 
 fn span_ms(text: &str) -> Option<u64> {
@@ -112,5 +130,7 @@ fn span_ms(text: &str) -> Option<u64> {
     if let Some(s) = text.strip_suffix('s') {
         return s.parse::<u64>().ok().map(|s| s * 1_000);
     }
-    text.strip_suffix('m').and_then(|m| m.parse::<u64>().ok()).map(|m| m * 60_000)
+    text.strip_suffix('m')
+        .and_then(|m| m.parse::<u64>().ok())
+        .map(|m| m * 60_000)
 }

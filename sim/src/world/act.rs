@@ -2,11 +2,11 @@
 
 use dispatch::{Input, OperatorAction, OperatorRequest};
 use protocol::hardware::Report;
+use protocol::peer::Spoken;
 use protocol::robot::{ConnectionState, RobotConnection, RobotEvent};
 use protocol::{
     ElevatorId, FloorLabel, InstanceId, MessageId, OrderId, RobotId, RobotMessage, ZoneId,
 };
-use protocol::peer::Spoken;
 
 use super::controller::Controller;
 use super::gateway::Gateway;
@@ -22,7 +22,9 @@ impl World {
         self.starts += 1;
         let name = format!("i{}", self.starts);
         // A letter and digits are an id.
-        let Ok(instance) = InstanceId::new(&name) else { return };
+        let Ok(instance) = InstanceId::new(&name) else {
+            return;
+        };
         let (site, topics) = (self.site.clone(), self.topics.clone());
         let (now_ms, sync_ms) = (self.now_ms, self.config.sync_ms);
         match Gateway::start(site, topics, instance, now_ms, sync_ms, &mut self.disk) {
@@ -69,8 +71,12 @@ impl World {
     fn connect_gateway(&mut self) {
         let Some(gateway) = &self.gateway else { return };
         let will = gateway.will(self.wall());
-        let Some((ingest, _)) = self.broker.connect(INGEST, false, None) else { return };
-        let Some((egress, _)) = self.broker.connect(EGRESS, true, Some(will)) else { return };
+        let Some((ingest, _)) = self.broker.connect(INGEST, false, None) else {
+            return;
+        };
+        let Some((egress, _)) = self.broker.connect(EGRESS, true, Some(will)) else {
+            return;
+        };
         self.ingest_epoch = ingest;
         self.egress_epoch = egress;
         if let Some(gateway) = &mut self.gateway {
@@ -134,14 +140,26 @@ impl World {
         let say = |connection_state, name: &str| {
             let text = format!("{name}-{}", self.now_ms);
             let message_id = MessageId::new(&text).ok()?;
-            let connection = RobotConnection { message_id, timestamp: wall, connection_state };
+            let connection = RobotConnection {
+                message_id,
+                timestamp: wall,
+                connection_state,
+            };
             let message = RobotMessage::Connection(connection);
-            Some(Spoken::Robot { robot: id.clone(), message }.encode(&self.topics))
+            Some(
+                Spoken::Robot {
+                    robot: id.clone(),
+                    message,
+                }
+                .encode(&self.topics),
+            )
         };
         let will = say(ConnectionState::ConnectionBroken, "will");
         let online = say(ConnectionState::Online, "online");
         let client = id.as_str();
-        let Some((epoch, _)) = self.broker.connect(client, true, will) else { return };
+        let Some((epoch, _)) = self.broker.connect(client, true, will) else {
+            return;
+        };
         self.robot_epochs.insert(id.clone(), epoch);
         for filter in self.topics.robot_filters(&id) {
             self.broker.subscribe(self.now_ms, client, &filter);
@@ -162,7 +180,9 @@ impl World {
 
     /// Does something to a robot; what it then wants done is done. False where there is none.
     pub fn with_robot(&mut self, id: &RobotId, act: impl FnOnce(&mut Robot)) -> bool {
-        let Some(place) = self.robot_places.get(id).copied() else { return false };
+        let Some(place) = self.robot_places.get(id).copied() else {
+            return false;
+        };
         act(&mut self.robots[place]);
         self.flush_robot(place);
         true
@@ -170,7 +190,9 @@ impl World {
 
     /// A robot loses its radio, or has it again.
     pub fn set_radio(&mut self, id: &RobotId, on: bool) {
-        let Some(place) = self.robot_places.get(id).copied() else { return };
+        let Some(place) = self.robot_places.get(id).copied() else {
+            return;
+        };
         if on {
             self.connect_robot_at(place);
         } else {
@@ -180,14 +202,18 @@ impl World {
 
     /// A robot stops for ever, and its connection breaks.
     pub fn kill_robot(&mut self, id: &RobotId) {
-        let Some(place) = self.robot_places.get(id).copied() else { return };
+        let Some(place) = self.robot_places.get(id).copied() else {
+            return;
+        };
         self.robots[place].die();
         self.cut_robot_at(place);
     }
 
     /// A robot asks for a ride. The record knows the order from here on.
     pub fn request(&mut self, id: &RobotId, order: Order) {
-        let Some(place) = self.robot_places.get(id).copied() else { return };
+        let Some(place) = self.robot_places.get(id).copied() else {
+            return;
+        };
         let (now_ms, wall) = (self.now_ms, self.wall());
         let is_new = self.robots[place].order().is_none() && !order.dry_run;
         if is_new && !self.record.rides().contains_key(&order.id) {
@@ -227,7 +253,10 @@ impl World {
 
     /// A robot enters or leaves in one go, by hand, without a word. Says whether it could.
     pub fn drive(&mut self, id: &RobotId, elevator: &ElevatorId, inwards: bool) -> bool {
-        let places = (self.robot_places.get(id), self.elevator_places.get(elevator));
+        let places = (
+            self.robot_places.get(id),
+            self.elevator_places.get(elevator),
+        );
         let (Some(robot), Some(car)) = (places.0.copied(), places.1.copied()) else {
             return false;
         };
@@ -241,11 +270,17 @@ impl World {
         let went = if inwards {
             self.elevators[car].car_mut().enter(now_ms, id, &landing)
         } else {
-            self.elevators[car].car_mut().leave(now_ms, id, landing.side)
+            self.elevators[car]
+                .car_mut()
+                .leave(now_ms, id, landing.side)
         };
         if went {
             let inside = Whereabouts::Car(elevator.clone());
-            let place = if inwards { inside } else { Whereabouts::Floor(floor) };
+            let place = if inwards {
+                inside
+            } else {
+                Whereabouts::Floor(floor)
+            };
             self.robots[robot].put(place);
         }
         self.plan_elevator_now(car);
@@ -255,7 +290,9 @@ impl World {
     /// Somebody carries a robot out of a car or off its threshold, without a word.
     pub fn carry_out(&mut self, id: &RobotId, elevator: &ElevatorId) {
         let now_ms = self.now_ms;
-        let Some(car) = self.elevator_places.get(elevator).copied() else { return };
+        let Some(car) = self.elevator_places.get(elevator).copied() else {
+            return;
+        };
         self.elevators[car].car_mut().carry_out(now_ms, id);
         let floor = self.elevators[car].car().floor();
         self.with_robot(id, |robot| robot.put(Whereabouts::Floor(floor)));
@@ -268,7 +305,9 @@ impl World {
         elevator: &ElevatorId,
         act: impl FnOnce(&mut Controller, u64),
     ) -> bool {
-        let Some(place) = self.elevator_places.get(elevator).copied() else { return false };
+        let Some(place) = self.elevator_places.get(elevator).copied() else {
+            return false;
+        };
         act(&mut self.elevators[place], self.now_ms);
         self.plan_elevator_now(place);
         true
@@ -288,7 +327,10 @@ impl World {
         } else {
             self.burning.insert(zone.clone());
         }
-        self.input(Input::ZoneFire { zone: zone.clone(), clear });
+        self.input(Input::ZoneFire {
+            zone: zone.clone(),
+            clear,
+        });
     }
 
     /// The disk fails from here on, or works again.

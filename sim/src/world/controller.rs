@@ -31,7 +31,12 @@ pub struct ControllerConfig {
 
 impl Default for ControllerConfig {
     fn default() -> Self {
-        Self { command_ms: 20, answer_ms: 30, door_lag_ms: (0, 0), tells: true }
+        Self {
+            command_ms: 20,
+            answer_ms: 30,
+            door_lag_ms: (0, 0),
+            tells: true,
+        }
     }
 }
 
@@ -115,7 +120,8 @@ impl Controller {
     /// Takes a command under way. `asked_ms` is when it left, on the gateway's clock.
     pub fn send(&mut self, now_ms: u64, command: Command, asked_ms: u64) {
         if self.incoming.len() < COMMANDS_MAX {
-            self.incoming.push_back((now_ms + self.config.command_ms, command, asked_ms));
+            self.incoming
+                .push_back((now_ms + self.config.command_ms, command, asked_ms));
         }
     }
 
@@ -149,9 +155,15 @@ impl Controller {
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
         let incoming = self.incoming.front().map(|(at_ms, ..)| *at_ms);
-        let outgoing = self.outgoing.first_key_value().map(|((at_ms, _), _)| *at_ms);
+        let outgoing = self
+            .outgoing
+            .first_key_value()
+            .map(|((at_ms, _), _)| *at_ms);
         let late = self.late.iter().map(|(at_ms, ..)| *at_ms).min();
-        [self.car.next_change_ms(), incoming, outgoing, late].into_iter().flatten().min()
+        [self.car.next_change_ms(), incoming, outgoing, late]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due, and says what happened.
@@ -181,7 +193,13 @@ impl Controller {
     fn receive(&mut self, now_ms: u64, command: &Command, asked_ms: u64) {
         if command.action == Action::Query {
             let reading = self.reading(now_ms);
-            self.say(now_ms, Report::Reading { reading, asked_ms: Some(asked_ms) });
+            self.say(
+                now_ms,
+                Report::Reading {
+                    reading,
+                    asked_ms: Some(asked_ms),
+                },
+            );
             return;
         }
         let id = &command.command_id;
@@ -195,18 +213,23 @@ impl Controller {
 
     fn obey(&mut self, now_ms: u64, command: &Command) -> Outcome {
         if command.fence < self.highest {
-            return Outcome::Failed { detail: "stale_fence".to_owned() };
+            return Outcome::Failed {
+                detail: "stale_fence".to_owned(),
+            };
         }
         self.highest = command.fence;
         let word = command.action.word();
         if let Some(left) = self.refusals.get_mut(word).filter(|left| **left > 0) {
             *left -= 1;
-            return Outcome::Failed { detail: "refused".to_owned() };
+            return Outcome::Failed {
+                detail: "refused".to_owned(),
+            };
         }
         match self.car.execute(now_ms, &command.action) {
             Ok(()) => {
                 if self.working.len() < COMMANDS_MAX {
-                    self.working.push((command.command_id.clone(), command.action.clone()));
+                    self.working
+                        .push((command.command_id.clone(), command.action.clone()));
                 }
                 Outcome::Accepted
             }
@@ -231,7 +254,13 @@ impl Controller {
             self.known.pop_front();
         }
         self.known.push_back((id.clone(), outcome.clone()));
-        self.say(now_ms, Report::Outcome { command_id: id.clone(), outcome });
+        self.say(
+            now_ms,
+            Report::Outcome {
+                command_id: id.clone(),
+                outcome,
+            },
+        );
     }
 
     /// Looks at what happened to the car, and tells it.
@@ -261,16 +290,27 @@ impl Controller {
             }
             CarEvent::Departed { up, .. } => {
                 let motion = Some(if *up { Motion::Up } else { Motion::Down });
-                Change { motion, ..Change::default() }
+                Change {
+                    motion,
+                    ..Change::default()
+                }
             }
-            CarEvent::Passed { floor } => {
-                Change { floor: Some(floor.clone()), ..Change::default() }
-            }
+            CarEvent::Passed { floor } => Change {
+                floor: Some(floor.clone()),
+                ..Change::default()
+            },
             CarEvent::Arrived { floor } => {
                 let (floor, motion) = (Some(floor.clone()), Some(Motion::Stopped));
-                Change { floor, motion, ..Change::default() }
+                Change {
+                    floor,
+                    motion,
+                    ..Change::default()
+                }
             }
-            CarEvent::Mode(mode) => Change { mode: Some(*mode), ..Change::default() },
+            CarEvent::Mode(mode) => Change {
+                mode: Some(*mode),
+                ..Change::default()
+            },
             CarEvent::Called { .. }
             | CarEvent::CallCleared { .. }
             | CarEvent::InDoorway { .. }
@@ -287,8 +327,9 @@ impl Controller {
 
     /// Late door signals become visible, each side in order.
     fn see_late(&mut self, now_ms: u64) {
-        let (due, late) =
-            std::mem::take(&mut self.late).into_iter().partition::<Vec<_>, _>(|(at, ..)| *at <= now_ms);
+        let (due, late) = std::mem::take(&mut self.late)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(at, ..)| *at <= now_ms);
         self.late = late;
         for (at_ms, side, door) in due {
             self.shown[index(side)] = door;
@@ -311,15 +352,24 @@ impl Controller {
     fn say(&mut self, now_ms: u64, report: Report) {
         if self.speaks {
             self.count += 1;
-            self.outgoing.insert((now_ms + self.config.answer_ms, self.count), report);
+            self.outgoing
+                .insert((now_ms + self.config.answer_ms, self.count), report);
         }
     }
 }
 
 fn door_change(side: Side, door: Door, floor: Option<protocol::FloorLabel>) -> Change {
     match side {
-        Side::Front => Change { floor, front: Some(door), ..Change::default() },
-        Side::Rear => Change { floor, rear: Some(door), ..Change::default() },
+        Side::Front => Change {
+            floor,
+            front: Some(door),
+            ..Change::default()
+        },
+        Side::Rear => Change {
+            floor,
+            rear: Some(door),
+            ..Change::default()
+        },
     }
 }
 

@@ -41,7 +41,10 @@ impl ModelDisk {
 
     /// The power goes: of the batches that were not synced only the first `kept` are there later.
     pub fn power_cut(&mut self, kept: usize) {
-        let survived: Vec<_> = std::mem::take(&mut self.unsynced).into_iter().take(kept).collect();
+        let survived: Vec<_> = std::mem::take(&mut self.unsynced)
+            .into_iter()
+            .take(kept)
+            .collect();
         for batch in survived {
             self.write(batch);
         }
@@ -87,7 +90,11 @@ impl ModelDisk {
 impl Journal for ModelDisk {
     fn load(&mut self) -> Result<Loaded, JournalError> {
         self.check()?;
-        let read = replay(self.anchor, self.durable, self.records.iter().map(|(n, r)| (*n, r)))?;
+        let read = replay(
+            self.anchor,
+            self.durable,
+            self.records.iter().map(|(n, r)| (*n, r)),
+        )?;
         for seq in &read.cut {
             self.records.remove(seq);
         }
@@ -95,7 +102,11 @@ impl Journal for ModelDisk {
         self.durable = read.end.seq;
         Ok(Loaded {
             snapshot: self.snapshot.clone(),
-            ledger: self.ledger.iter().map(|(key, row)| (key.clone(), row.clone())).collect(),
+            ledger: self
+                .ledger
+                .iter()
+                .map(|(key, row)| (key.clone(), row.clone()))
+                .collect(),
             facts: read.facts,
             cut: read.cut.len() as u64,
         })
@@ -111,7 +122,10 @@ impl Journal for ModelDisk {
             .map_err(|error| JournalError::Store(error.to_string()))?;
         let end = chain.end();
         self.anchors.insert(end.seq, end);
-        self.unsynced.push(Unsynced { records, ledger: batch.ledger.clone() });
+        self.unsynced.push(Unsynced {
+            records,
+            ledger: batch.ledger.clone(),
+        });
         Ok(end.seq)
     }
 
@@ -131,7 +145,9 @@ impl Journal for ModelDisk {
     fn snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
         self.check()?;
         let Some(anchor) = self.anchors.get(&covers).copied() else {
-            return Err(JournalError::Store(format!("no step ends with record {covers}")));
+            return Err(JournalError::Store(format!(
+                "no step ends with record {covers}"
+            )));
         };
         self.anchor = anchor;
         self.snapshot = Some((covers, state.to_vec()));
@@ -151,9 +167,17 @@ mod tests {
     use super::ModelDisk;
 
     fn batch(zone: &str) -> Batch {
-        let row = LedgerChange { key: zone.as_bytes().to_vec(), row: Some(vec![1]) };
-        let fact = Fact::Site(SiteFact::Resumed { zone: ZoneId::new(zone).unwrap() });
-        Batch { facts: vec![fact], ledger: vec![row] }
+        let row = LedgerChange {
+            key: zone.as_bytes().to_vec(),
+            row: Some(vec![1]),
+        };
+        let fact = Fact::Site(SiteFact::Resumed {
+            zone: ZoneId::new(zone).unwrap(),
+        });
+        Batch {
+            facts: vec![fact],
+            ledger: vec![row],
+        }
     }
 
     #[test]
@@ -193,7 +217,10 @@ mod tests {
         disk.power_cut(0);
         let loaded = disk.load().unwrap();
         assert_eq!(loaded.snapshot, Some((2, b"state".to_vec())));
-        assert_eq!(loaded.facts.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [3]);
+        assert_eq!(
+            loaded.facts.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(),
+            [3]
+        );
     }
 
     #[test]

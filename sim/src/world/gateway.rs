@@ -3,13 +3,13 @@
 //! It moves messages as the program does: decode, step, append, barrier, then effects and
 //! acknowledgements in order. What leaves it comes out as [`Emission`]s.
 
+mod emission;
+
 use std::collections::VecDeque;
 
 use dispatch::edge::{AckLine, Barrier, Batch, FenceGate, Journal, JournalError, Outbox, Ticket};
-use dispatch::edge::{outbox, Keep};
-use dispatch::{
-    Core, Effect, Effects, Fact, Input, Now, OperatorAnswer, SiteConfig, State, ledger_changes,
-};
+use dispatch::edge::{Keep, outbox};
+use dispatch::{Core, Effect, Effects, Fact, Input, Now, SiteConfig, State, ledger_changes};
 use protocol::hardware::{Command, Outcome, Report};
 use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
@@ -17,6 +17,7 @@ use protocol::{
     Decoded, Envelope, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode,
 };
 
+pub use self::emission::{Emission, Moment};
 use super::disk::ModelDisk;
 
 /// Messages of one connection that wait for their acknowledgement.
@@ -28,53 +29,9 @@ const FLIGHT_MAX: usize = 100;
 /// Facts between two snapshots.
 const SNAPSHOT_FACTS: u64 = 1_000;
 
-/// What leaves a gateway, or happens in it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Emission {
-    /// A message to the broker; its number comes back with [`Gateway::published`].
-    Publish {
-        /// Its number.
-        id: u64,
-        /// What it says.
-        message: Outgoing,
-        /// As MQTT takes it.
-        envelope: Envelope,
-    },
-    /// A command that passed the gate, and when it left on the gateway's clock.
-    Command {
-        /// The command.
-        command: Command,
-        /// When it left.
-        sent_ms: u64,
-    },
-    /// A command that did not pass the gate.
-    Dropped {
-        /// The command.
-        command: Command,
-        /// Why.
-        why: String,
-    },
-    /// An operator's answer.
-    Answer {
-        /// The ticket of the question.
-        ticket: u64,
-        /// The answer.
-        answer: Result<OperatorAnswer, String>,
-    },
-    /// A message of the ingest connection is acknowledged.
-    Acknowledge {
-        /// On which connection.
-        epoch: u64,
-        /// Which message.
-        packet: u64,
-    },
-    /// Facts were appended.
-    Facts(Vec<Fact>),
-}
-
 #[derive(Debug)]
 enum Held {
-    Effect(Effect, u64),
+    Effect(Box<Effect>, u64),
     Due(Ticket),
 }
 
@@ -156,7 +113,10 @@ impl Gateway {
     /// When something is due next.
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
-        let due = self.core.next_deadline_ms().map(|at_ms| at_ms + self.started_ms);
+        let due = self
+            .core
+            .next_deadline_ms()
+            .map(|at_ms| at_ms + self.started_ms);
         [due, self.sync_at_ms].into_iter().flatten().min()
     }
 
@@ -219,7 +179,9 @@ impl Gateway {
     ) -> Result<(), JournalError> {
         let (topic, payload, retained) = message;
         let Ok(ticket) = self.line.received(packet) else {
-            return Err(JournalError::Store("the acknowledgement line is full".to_owned()));
+            return Err(JournalError::Store(
+                "the acknowledgement line is full".to_owned(),
+            ));
         };
         let input = match decode(&self.topics, topic, payload, retained) {
             Decoded::Message(inbound) => Input::from_wire(inbound),
@@ -248,9 +210,12 @@ impl Gateway {
         moment: Moment,
         connection_state: ConnectionState,
     ) -> Result<(), JournalError> {
-        let connection = GatewayConnection { connection_state, instance: self.instance.clone() };
+        let connection = GatewayConnection {
+            connection_state,
+            instance: self.instance.clone(),
+        };
         let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
-        self.hold(Held::Effect(Effect::Say(message), moment.now_ms))?;
+        self.hold(Held::Effect(Box::new(Effect::Say(message)), moment.now_ms))?;
         self.release(moment);
         Ok(())
     }
@@ -274,16 +239,21 @@ impl Gateway {
     fn work(&mut self, moment: Moment, disk: &mut ModelDisk) -> Result<(), JournalError> {
         loop {
             self.release(moment);
-            let Some((input, ticket)) = self.inbox.pop_front() else { return Ok(()) };
+            let Some((input, ticket)) = self.inbox.pop_front() else {
+                return Ok(());
+            };
             self.out.clear();
-            let now = Now { mono_ms: self.mono_ms(moment.now_ms), wall: moment.wall };
+            let now = Now {
+                mono_ms: self.mono_ms(moment.now_ms),
+                wall: moment.wall,
+            };
             self.core.step(now, input, &mut self.out);
             let facts = std::mem::take(&mut self.out.facts);
             if !facts.is_empty() {
                 self.append(moment, facts, disk)?;
             }
             for effect in std::mem::take(&mut self.out.effects) {
-                self.hold(Held::Effect(effect, moment.now_ms))?;
+                self.hold(Held::Effect(Box::new(effect), moment.now_ms))?;
             }
             if let Some(ticket) = ticket {
                 self.hold(Held::Due(ticket))?;
@@ -320,7 +290,9 @@ impl Gateway {
     }
 
     fn hold(&mut self, held: Held) -> Result<(), JournalError> {
-        self.barrier.hold(held).map_err(|full| JournalError::Store(full.to_string()))
+        self.barrier
+            .hold(held)
+            .map_err(|full| JournalError::Store(full.to_string()))
     }
 
     /// Lets out what may be seen.
@@ -330,23 +302,30 @@ impl Gateway {
                 Held::Due(ticket) => {
                     self.line.due(ticket);
                 }
-                Held::Effect(Effect::Say(message), _) => {
-                    let keep = Keep::of(&message, moment.now_ms);
-                    // Beyond its bound the oldest waits; the world is far below it.
-                    let _ = self.outbox.push(moment.now_ms, keep, message);
-                }
-                Held::Effect(Effect::Command(command), since_ms) => {
-                    self.command(moment, command, moment.now_ms - since_ms);
-                }
-                Held::Effect(Effect::Answer { ticket, answer }, _) => {
-                    self.emissions.push(Emission::Answer { ticket, answer });
-                }
+                Held::Effect(effect, since_ms) => self.effect(moment, *effect, since_ms),
             }
         }
         while let Some(packet) = self.line.leave() {
-            self.emissions.push(Emission::Acknowledge { epoch: self.line.epoch(), packet });
+            self.emissions.push(Emission::Acknowledge {
+                epoch: self.line.epoch(),
+                packet,
+            });
         }
         self.pump(moment);
+    }
+
+    fn effect(&mut self, moment: Moment, effect: Effect, since_ms: u64) {
+        match effect {
+            Effect::Say(message) => {
+                let keep = Keep::of(&message, moment.now_ms);
+                // Beyond its bound a message is lost; a world is far below it.
+                let _ = self.outbox.push(moment.now_ms, keep, message);
+            }
+            Effect::Command(command) => self.command(moment, command, moment.now_ms - since_ms),
+            Effect::Answer { ticket, answer } => {
+                self.emissions.push(Emission::Answer { ticket, answer });
+            }
+        }
     }
 
     fn command(&mut self, moment: Moment, command: Command, age_ms: u64) {
@@ -354,12 +333,24 @@ impl Gateway {
             Ok(()) => Outcome::Sent,
             Err(why) => {
                 let why = why.to_string();
-                self.emissions.push(Emission::Dropped { command: command.clone(), why: why.clone() });
+                self.emissions.push(Emission::Dropped {
+                    command: command.clone(),
+                    why: why.clone(),
+                });
                 Outcome::Dropped { detail: why }
             }
         };
-        let report = Report::Outcome { command_id: command.command_id.clone(), outcome: outcome.clone() };
-        self.inbox.push_back((Input::Report { elevator: command.elevator_id.clone(), report }, None));
+        let report = Report::Outcome {
+            command_id: command.command_id.clone(),
+            outcome: outcome.clone(),
+        };
+        self.inbox.push_back((
+            Input::Report {
+                elevator: command.elevator_id.clone(),
+                report,
+            },
+            None,
+        ));
         if outcome == Outcome::Sent {
             let sent_ms = self.mono_ms(moment.now_ms);
             self.emissions.push(Emission::Command { command, sent_ms });
@@ -377,7 +368,11 @@ impl Gateway {
             self.messages += 1;
             let stamp = self.stamp(&self.messages.to_string(), moment.wall);
             let envelope = message.encode(&self.topics, &stamp);
-            self.emissions.push(Emission::Publish { id, message, envelope });
+            self.emissions.push(Emission::Publish {
+                id,
+                message,
+                envelope,
+            });
         }
     }
 
@@ -385,15 +380,10 @@ impl Gateway {
         let text = format!("{}.{name}", self.instance);
         // Instance ids of the world are short, so the text is an id.
         let message_id = MessageId::new(&text).unwrap_or_else(|_| unreachable!("{text} is an id"));
-        Stamp { message_id, timestamp, source: self.site.gateway.clone() }
+        Stamp {
+            message_id,
+            timestamp,
+            source: self.site.gateway.clone(),
+        }
     }
-}
-
-/// A moment of the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    /// Milliseconds since the world began.
-    pub now_ms: u64,
-    /// The wall clock.
-    pub wall: Timestamp,
 }

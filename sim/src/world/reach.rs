@@ -30,7 +30,14 @@ impl World {
                         self.flush_gateway();
                     }
                 }
-                Arrival::Message { client, epoch, packet, topic, payload, retained } => {
+                Arrival::Message {
+                    client,
+                    epoch,
+                    packet,
+                    topic,
+                    payload,
+                    retained,
+                } => {
                     if client == INGEST {
                         self.with_gateway(|gateway, moment, disk| {
                             gateway.message(moment, packet, (&topic, &payload, retained), disk)
@@ -94,7 +101,9 @@ impl World {
         act: impl FnOnce(&mut Gateway, Moment, &mut super::ModelDisk) -> Result<(), JournalError>,
     ) {
         let moment = self.moment();
-        let Some(gateway) = &mut self.gateway else { return };
+        let Some(gateway) = &mut self.gateway else {
+            return;
+        };
         if let Err(error) = act(gateway, moment, &mut self.disk) {
             self.tell(Tale::Ended(error.to_string()));
             self.lose_gateway();
@@ -104,19 +113,26 @@ impl World {
     }
 
     pub(super) fn flush_gateway(&mut self) {
-        let Some(gateway) = &mut self.gateway else { return };
+        let Some(gateway) = &mut self.gateway else {
+            return;
+        };
         for emission in gateway.take_emissions() {
             self.emitted(emission);
         }
         let due = self.gateway.as_ref().and_then(Gateway::next_ms);
         let next_ms = [due, self.granted_ms].into_iter().flatten().min();
-        self.schedule.set(Part::Gateway, next_ms.map(|at_ms| at_ms.max(self.now_ms)));
+        self.schedule
+            .set(Part::Gateway, next_ms.map(|at_ms| at_ms.max(self.now_ms)));
         self.schedule.set(Part::Broker, self.broker.next_ms());
     }
 
     fn emitted(&mut self, emission: Emission) {
         match emission {
-            Emission::Publish { id, message, envelope } => {
+            Emission::Publish {
+                id,
+                message,
+                envelope,
+            } => {
                 if let Outgoing::RideState(view) = &message {
                     let told = Entry::Told {
                         robot: view.robot_id.clone(),
@@ -155,7 +171,9 @@ impl World {
 
     fn robot_hears(&mut self, client: &str, topic: &str, payload: &[u8]) {
         let Ok(id) = RobotId::new(client) else { return };
-        let Some(place) = self.robot_places.get(&id).copied() else { return };
+        let Some(place) = self.robot_places.get(&id).copied() else {
+            return;
+        };
         // What cannot be read is nothing to a robot; the codec's own tests look at that.
         if let Ok(heard) = Heard::read(&self.topics, topic, payload) {
             let wall = self.wall();
@@ -168,14 +186,23 @@ impl World {
         for act in self.robots[place].take_acts() {
             match act {
                 RobotAct::Say(message) => self.robot_says(place, message),
-                RobotAct::Cross { elevator, landing, inwards } => {
-                    let doorway = Whereabouts::Doorway { elevator, landing, inwards };
+                RobotAct::Cross {
+                    elevator,
+                    landing,
+                    inwards,
+                } => {
+                    let doorway = Whereabouts::Doorway {
+                        elevator,
+                        landing,
+                        inwards,
+                    };
                     self.robot_crosses(place, doorway);
                 }
                 RobotAct::Crossed => self.robot_is_through(place),
             }
         }
-        self.schedule.set(Part::Robot(place), self.robots[place].next_ms());
+        self.schedule
+            .set(Part::Robot(place), self.robots[place].next_ms());
         self.schedule.set(Part::Broker, self.broker.next_ms());
     }
 
@@ -189,31 +216,51 @@ impl World {
     }
 
     fn robot_crosses(&mut self, place: usize, doorway: Whereabouts) {
-        let Whereabouts::Doorway { elevator, landing, .. } = &doorway else { return };
-        let Some(car) = self.elevator_places.get(elevator).copied() else { return };
+        let Whereabouts::Doorway {
+            elevator, landing, ..
+        } = &doorway
+        else {
+            return;
+        };
+        let Some(car) = self.elevator_places.get(elevator).copied() else {
+            return;
+        };
         let robot = self.robots[place].id().clone();
         if self.robots[place].habits().looks && !self.elevators[car].car().is_open_at(landing) {
             return;
         }
-        if self.elevators[car].car_mut().enter_doorway(self.now_ms, &robot, landing) {
+        if self.elevators[car]
+            .car_mut()
+            .enter_doorway(self.now_ms, &robot, landing)
+        {
             self.robots[place].on_threshold(self.now_ms, doorway);
         }
         self.plan_elevator_now(car);
     }
 
     pub(super) fn robot_is_through(&mut self, place: usize) {
-        let Whereabouts::Doorway { elevator, landing, inwards } = self.robots[place].place().clone()
+        let Whereabouts::Doorway {
+            elevator,
+            landing,
+            inwards,
+        } = self.robots[place].place().clone()
         else {
             return;
         };
-        let Some(car) = self.elevator_places.get(&elevator).copied() else { return };
+        let Some(car) = self.elevator_places.get(&elevator).copied() else {
+            return;
+        };
         let robot = self.robots[place].id().clone();
         let (now_ms, wall) = (self.now_ms, self.wall());
         let there = if inwards {
-            self.elevators[car].car_mut().enter(now_ms, &robot, &landing);
+            self.elevators[car]
+                .car_mut()
+                .enter(now_ms, &robot, &landing);
             Whereabouts::Car(elevator)
         } else {
-            self.elevators[car].car_mut().leave(now_ms, &robot, landing.side);
+            self.elevators[car]
+                .car_mut()
+                .leave(now_ms, &robot, landing.side);
             Whereabouts::Floor(landing.floor)
         };
         self.plan_elevator_now(car);
@@ -223,10 +270,19 @@ impl World {
 
     /// A robot without radio inside loses it when the door shuts, and has it again when it opens.
     fn radio_shadow(&mut self, car: usize, event: &CarEvent) {
-        let CarEvent::Door { door, .. } = event else { return };
-        let occupants: Vec<_> = self.elevators[car].car().occupants().iter().cloned().collect();
+        let CarEvent::Door { door, .. } = event else {
+            return;
+        };
+        let occupants: Vec<_> = self.elevators[car]
+            .car()
+            .occupants()
+            .iter()
+            .cloned()
+            .collect();
         for robot in occupants {
-            let Some(place) = self.robot_places.get(&robot).copied() else { continue };
+            let Some(place) = self.robot_places.get(&robot).copied() else {
+                continue;
+            };
             if self.robots[place].habits().radio_inside || self.robots[place].is_dead() {
                 continue;
             }
@@ -248,7 +304,8 @@ impl World {
     }
 
     pub(super) fn plan_elevator(&mut self, place: usize) {
-        self.schedule.set(Part::Elevator(place), self.elevators[place].next_ms());
+        self.schedule
+            .set(Part::Elevator(place), self.elevators[place].next_ms());
     }
 
     /// Something was done to the car: what follows is seen at this moment.

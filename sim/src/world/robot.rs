@@ -3,18 +3,19 @@
 //!
 //! With [`Habits`] it breaks chosen rules; *by hand* it does only what it is told.
 
+mod habits;
+mod mind;
 mod say;
 
 use std::collections::VecDeque;
 
 use protocol::ops::GatewayConnection;
 use protocol::peer::Said;
-use protocol::ride::{Instruction, ReplyResult, RideReply, RideState, RideView};
+use protocol::ride::{ReplyResult, RideReply, RideState, RideView};
 use protocol::robot::{ConnectionState, RobotEvent};
-use protocol::{
-    Code, ElevatorId, FloorLabel, Landing, MessageId, OrderId, RobotId, RobotMessage, Timestamp,
-};
+use protocol::{Code, FloorLabel, MessageId, OrderId, RobotId, RobotMessage, Timestamp};
 
+pub use self::habits::{Habits, RobotAct, Whereabouts};
 pub use self::say::Order;
 
 /// A robot repeats what is not answered after this (`wire.md` section 3).
@@ -29,75 +30,6 @@ const OUTSIDE_MS: u64 = 10_000;
 const PENDING_MAX: usize = 64;
 /// Replies that are kept for reading.
 const REPLIES_MAX: usize = 64;
-
-/// What a robot does and does not do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Habits {
-    /// Only what it is told.
-    pub by_hand: bool,
-    /// It enters when it may.
-    pub enters: bool,
-    /// It leaves when it may.
-    pub leaves: bool,
-    /// It dies on the threshold when it enters.
-    pub dies_in_doorway: bool,
-    /// It has eyes: it does not cross where the door is not open.
-    pub looks: bool,
-    /// It has radio inside a closed car.
-    pub radio_inside: bool,
-    /// How long it takes over a threshold.
-    pub cross_ms: u64,
-}
-
-impl Default for Habits {
-    fn default() -> Self {
-        Self {
-            by_hand: false,
-            enters: true,
-            leaves: true,
-            dies_in_doorway: false,
-            looks: false,
-            radio_inside: true,
-            cross_ms: 3_000,
-        }
-    }
-}
-
-/// Where a robot is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whereabouts {
-    /// On a floor, before the doors.
-    Floor(FloorLabel),
-    /// On a threshold.
-    Doorway {
-        /// Of which car.
-        elevator: ElevatorId,
-        /// Where.
-        landing: Landing,
-        /// On its way in.
-        inwards: bool,
-    },
-    /// In a car.
-    Car(ElevatorId),
-}
-
-/// Something that a robot wants done.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RobotAct {
-    /// It says something.
-    Say(RobotMessage),
-    /// It drives onto a threshold.
-    Cross {
-        /// Of which car.
-        elevator: ElevatorId,
-        /// Where.
-        landing: Landing,
-        /// Inwards, else outwards.
-        inwards: bool,
-    },
-    /// It has crossed the threshold that it is on.
-    Crossed,
-}
 
 #[derive(Debug, Clone)]
 struct Pending {
@@ -267,7 +199,11 @@ impl Robot {
         if !self.connected {
             return;
         }
-        for pending in self.pending.iter_mut().filter(|pending| pending.next_ms <= now_ms) {
+        for pending in self
+            .pending
+            .iter_mut()
+            .filter(|pending| pending.next_ms <= now_ms)
+        {
             pending.next_ms = now_ms + REPEAT_MS;
             self.acts.push(RobotAct::Say(pending.message.clone()));
         }
@@ -290,9 +226,16 @@ impl Robot {
             return;
         }
         match said {
-            Said::RideState { view: Some(view), .. } => self.told(view),
+            Said::RideState {
+                view: Some(view), ..
+            } => self.told(view),
             Said::RideReply { reply, .. } => self.answered(now_ms, reply),
-            Said::GatewayConnection(_, GatewayConnection { connection_state, .. }) => {
+            Said::GatewayConnection(
+                _,
+                GatewayConnection {
+                    connection_state, ..
+                },
+            ) => {
                 self.gateway_online = connection_state == ConnectionState::Online;
             }
             Said::RideState { view: None, .. }
@@ -337,7 +280,10 @@ impl Robot {
     }
 
     fn told(&mut self, view: RideView) {
-        let is_mine = self.order.as_ref().is_some_and(|order| order.id == view.order_id);
+        let is_mine = self
+            .order
+            .as_ref()
+            .is_some_and(|order| order.id == view.order_id);
         let is_old = self
             .view
             .as_ref()
@@ -367,7 +313,8 @@ impl Robot {
                 }
             }
         } else {
-            self.pending.retain(|pending| Some(&pending.message_id) != id.as_ref());
+            self.pending
+                .retain(|pending| Some(&pending.message_id) != id.as_ref());
         }
         let is_live = reply.order_id.is_some() && reply.order_id.as_ref() == self.order();
         if is_live && reply.state.is_some_and(RideState::is_terminal) {
@@ -379,7 +326,10 @@ impl Robot {
             self.order = None;
             self.arrives_ms = None;
         }
-        if let Some((_, sent_ms)) = self.asked.take_if(|(asked, _)| Some(&*asked) == id.as_ref()) {
+        if let Some((_, sent_ms)) = self
+            .asked
+            .take_if(|(asked, _)| Some(&*asked) == id.as_ref())
+        {
             self.ask_ms = now_ms + ASK_AGAIN_MS;
             self.permitted(now_ms, sent_ms, &reply);
         }
@@ -387,82 +337,5 @@ impl Robot {
             self.replies.pop_front();
         }
         self.replies.push_back(reply);
-    }
-
-    /// The answer to its question: it crosses if that repeats the permission in time.
-    fn permitted(&mut self, now_ms: u64, sent_ms: u64, reply: &RideReply) {
-        let Some(view) = self.view.as_ref() else { return };
-        let is_fresh = reply.valid_s.is_some_and(|valid| now_ms - sent_ms < valid.ms);
-        let landing = reply.floor.clone().zip(reply.side);
-        let (Some((floor, side)), Some(elevator)) = (landing, reply.elevator_id.clone()) else {
-            return;
-        };
-        if !is_fresh || reply.instruction != Some(view.instruction) || !self.wants_to_cross() {
-            return;
-        }
-        let inwards = view.instruction == Instruction::Enter;
-        let landing = Landing { floor, side };
-        self.acts.push(RobotAct::Cross { elevator, landing, inwards });
-    }
-
-    fn think(&mut self, now_ms: u64, wall: Timestamp) {
-        if self.habits.by_hand || !self.connected {
-            return;
-        }
-        if self.asks_ms().is_some_and(|at_ms| at_ms <= now_ms) {
-            let id = self.event(now_ms, wall, RobotEvent::Query);
-            self.asked = id.map(|id| (id, now_ms));
-            self.ask_ms = now_ms + REPEAT_MS;
-        }
-        if self.tells_outside_ms().is_some_and(|at_ms| at_ms <= now_ms) {
-            self.outside_ms = now_ms + OUTSIDE_MS;
-            let again = RobotEvent::CancelEnter { again: false };
-            let event = if self.was_inside { RobotEvent::Exited } else { again };
-            self.event(now_ms, wall, event);
-        }
-    }
-
-    /// When it says again that it is outside: in HOLD, until that was seen.
-    fn tells_outside_ms(&self) -> Option<u64> {
-        let held = self.view.as_ref().is_some_and(|view| {
-            view.state == RideState::Hold && self.order() == Some(&view.order_id)
-        });
-        let outside = matches!(self.place, Whereabouts::Floor(_));
-        (held && outside && !self.habits.by_hand).then_some(self.outside_ms)
-    }
-
-    /// When it asks whether it may cross.
-    fn asks_ms(&self) -> Option<u64> {
-        let asks = !self.habits.by_hand
-            && self.gateway_online
-            && self.crossed_ms.is_none()
-            && self.arrives_ms.is_none()
-            && self.wants_to_cross();
-        asks.then_some(self.ask_ms)
-    }
-
-    fn wants_to_cross(&self) -> bool {
-        let (Some(view), Some(order)) = (self.view.as_ref(), self.order.as_ref()) else {
-            return false;
-        };
-        if view.order_id != order.id {
-            return false;
-        }
-        match (view.instruction, &self.place) {
-            (Instruction::Enter, Whereabouts::Floor(floor)) => {
-                self.habits.enters && Some(floor) == view.floor.as_ref()
-            }
-            (Instruction::Exit, Whereabouts::Car(_)) => self.habits.leaves,
-            (
-                Instruction::Wait
-                | Instruction::Approach
-                | Instruction::Enter
-                | Instruction::Ride
-                | Instruction::Exit
-                | Instruction::Stay
-                | Instruction::Clear,
-                _,
-            ) => false,
-        }
     }
 }

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dispatch::{
-    ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
-};
-use protocol::ops::Presence;
+use dispatch::{ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig};
 use protocol::id::IdError;
+use protocol::ops::Presence;
 use protocol::{ElevatorId, FloorLabel, GatewayId, Side, ZoneId};
 
 use super::controller::ControllerConfig;
@@ -56,7 +54,11 @@ impl ElevatorPlan {
             claim: false,
             floors: served,
         };
-        Ok(Self { config, car, controller: ControllerConfig::default() })
+        Ok(Self {
+            config,
+            car,
+            controller: ControllerConfig::default(),
+        })
     }
 
     /// With a presence signal.
@@ -135,5 +137,9 @@ fn stop(floor: &ServedFloor) -> Stop {
     // A building is lower than 2^53 mm.
     #[allow(clippy::cast_precision_loss)]
     let height_m = floor.height_mm as f64 / 1_000.0;
-    Stop { label: floor.label.clone(), height_m, sides: floor.sides.clone() }
+    Stop {
+        label: floor.label.clone(),
+        height_m,
+        sides: floor.sides.clone(),
+    }
 }

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use protocol::robot::{
-    Place, RideCancel, RideEvent, RideRequest, RobotEvent, RobotStatus,
-};
-use protocol::{
-    ElevatorId, Fence, Landing, MessageId, OrderId, RobotMessage, Timestamp, limits,
-};
+use protocol::robot::{Place, RideCancel, RideEvent, RideRequest, RobotEvent, RobotStatus};
+use protocol::{ElevatorId, Fence, Landing, MessageId, OrderId, RobotMessage, Timestamp, limits};
 
 use super::{PENDING_MAX, Pending, REPEAT_MS, Robot, RobotAct, STATUS_MS, Whereabouts};
 
@@ -86,12 +82,7 @@ impl Robot {
 
     /// Says what happened, for its live order, else for its last one. Returns the message's id, or
     /// nothing where it never had an order.
-    pub fn event(
-        &mut self,
-        now_ms: u64,
-        wall: Timestamp,
-        event: RobotEvent,
-    ) -> Option<MessageId> {
+    pub fn event(&mut self, now_ms: u64, wall: Timestamp, event: RobotEvent) -> Option<MessageId> {
         let view = self.view.as_ref();
         let order = self.order.as_ref().map(|order| &order.id);
         let order_id = order.or_else(|| view.map(|view| &view.order_id))?.clone();
@@ -174,14 +165,26 @@ impl Robot {
             self.acts.push(RobotAct::Say(message.clone()));
         }
         if self.pending.len() < PENDING_MAX {
-            let next_ms = if self.connected { now_ms + REPEAT_MS } else { now_ms };
-            self.pending.push(Pending { message, message_id: message_id.clone(), next_ms });
+            let next_ms = if self.connected {
+                now_ms + REPEAT_MS
+            } else {
+                now_ms
+            };
+            self.pending.push(Pending {
+                message,
+                message_id: message_id.clone(),
+                next_ms,
+            });
         }
     }
 
     fn next_id(&mut self) -> MessageId {
         self.messages += 1;
-        let text = format!("{}-{}", self.id.as_str().get(..40).unwrap_or(self.id.as_str()), self.messages);
+        let text = format!(
+            "{}-{}",
+            self.id.as_str().get(..40).unwrap_or(self.id.as_str()),
+            self.messages
+        );
         // 40 bytes of an id, a dash and at most 20 digits are an id.
         MessageId::new(&text).unwrap_or_else(|_| unreachable!("{text} is an id"))
     }
