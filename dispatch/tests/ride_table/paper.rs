@@ -1,0 +1,86 @@
+//! The printed table: made from what the code does, compared with what is committed.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::grid::{Faults, Sheet, report};
+use crate::{elevator_rows, operator_rows, robot_goes, robot_leaves, time_rows};
+
+const FILE: &str = "../docs/ride.md";
+
+const HEAD: &str = "\
+# The ride table, as the code does it
+
+Made by `dispatch/tests/ride_table.rs`: every cell is reached by inputs alone, on a virtual clock, with a
+controller that does what the test says, and is compared there with what was written by hand from the
+specification. Do not edit: `UPDATE_EXPECT=1 cargo test -p hallcall-dispatch --test ride_table` writes it anew.
+
+## How to read it
+
+One table per event. Left: where the ride stands when the event comes. Right: what follows.
+
+`reply -> STATE(REASON) instruction -> ...; commands; ownership`
+
+| word | means |
+|---|---|
+| `A`, `D`, `R:CODE`, `-` | accepted, duplicate, rejected with this code, no reply (a status, time, a controller) |
+| `=` | the ride stays as it is; `seq+` said again with a new sequence number; `INSIDE` from here on the robot may be inside |
+| `-> STATE(REASON) instruction` | what the robot is told next, each step of it; why a ride is QUEUED is left out |
+| commands | what the controller is told besides queries and renewals of a hold, in this order, with the floor; `3 x` three times |
+| `K` | the elevator is given to the ride; nothing said = the ride keeps what it has |
+| `B until ...` | the order is done with the elevator, which stays its own until this is seen; CLEARCALL: the hall call is seen gone and the car does not stand open there |
+| `F` | the elevator is free |
+| `BLOCK(REASON)` | an operator must look at it |
+
+Each cell is watched for a few seconds only: what a deadline does later is told where the deadline is the event.
+The site of the tests has one elevator, `EL001`, with 1F, 3F and 6F; the ride goes from 1F to 6F; timing is the default
+of the wire specification. A presence signal is named where the cell depends on it; what is said of it holds for
+`presence = \"robot\"` and `\"any\"` alike.
+";
+
+fn page(faults: &mut Faults) -> String {
+    let mut text = HEAD.to_owned();
+    let mut section = |title: &str, sheets: &[Sheet]| {
+        let _ = write!(text, "\n## {title}\n");
+        for sheet in sheets {
+            let _ = write!(
+                text,
+                "\n### {}\n\n| where | what follows |\n|---|---|\n",
+                sheet.title
+            );
+            for line in &sheet.lines {
+                let right = line.right.trim();
+                let _ = writeln!(text, "| {} | `{right}` |", line.left);
+            }
+        }
+    };
+    let mut robot = robot_goes::sheets(faults);
+    robot.extend(robot_leaves::sheets(faults));
+    section("1. What a robot says", &robot);
+    section("2. Time and dispatch", &time_rows::sheets(faults));
+    section("3. Elevator and controller", &elevator_rows::sheets(faults));
+    section("4. Operator and gateway", &operator_rows::sheets(faults));
+    text
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a test may read its environment")]
+fn the_printed_table_is_what_the_code_does() {
+    let mut faults = Faults::new();
+    let text = page(&mut faults);
+    report(&faults);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE);
+    if std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1") {
+        std::fs::write(&path, &text).expect("docs/ride.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).expect("docs/ride.md can be read");
+    let differs = committed
+        .lines()
+        .zip(text.lines())
+        .position(|(old, new)| old != new);
+    let first = differs.map(|line| (committed.lines().nth(line), text.lines().nth(line)));
+    assert!(
+        committed == text,
+        "docs/ride.md is not what the code does (UPDATE_EXPECT=1 rewrites it), first: {first:?}"
+    );
+}
