@@ -10,12 +10,8 @@ pub enum End {
     Asked,
     /// Another instance with our gateway id lives.
     DuplicateGateway(InstanceId),
-    /// The journal could not be written. `wait_ms`: how long doors of cars that a robot may be in
-    /// are still held.
-    JournalFailed {
-        /// Milliseconds.
-        wait_ms: u64,
-    },
+    /// The journal could not be written.
+    JournalFailed,
     /// A part of the gateway is gone that it cannot be without.
     Broken(&'static str),
 }
@@ -27,7 +23,7 @@ impl End {
         match self {
             Self::Asked => 0,
             Self::Broken(_) => 1,
-            Self::JournalFailed { .. } => 5,
+            Self::JournalFailed => 5,
             Self::DuplicateGateway(_) => 6,
         }
     }

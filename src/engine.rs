@@ -34,8 +34,12 @@ use stop::{Doors, InFlight};
 const BATCH: usize = 64;
 /// The longest sleep; the core's own deadlines are mostly sooner.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// For held doors, where the end was asked for: 2 x the default of `valid_s`.
+const STOP_HOLD_MAX_MS: u64 = 10_000;
+/// From the request to end to the end of the engine (architecture, Ends: 15 s in all).
+const STOP_MAX_MS: u64 = 10_500;
 /// For the committer to finish what it has.
-const CLOSE: Duration = Duration::from_secs(4);
+const CLOSE: Duration = Duration::from_secs(2);
 
 /// What the engine's thread needs.
 pub struct Parts {
@@ -84,7 +88,7 @@ pub fn start(parts: Parts, first: Vec<Input>, runtime: Handle) -> io::Result<Run
         out: Effects::default(),
         doors: Doors::default(),
         in_flight: InFlight::default(),
-        stop_at_ms: None,
+        stop: None,
         failed: false,
     };
     std::thread::Builder::new()
@@ -96,6 +100,15 @@ pub fn start(parts: Parts, first: Vec<Input>, runtime: Handle) -> io::Result<Run
     Ok(Running { ended })
 }
 
+/// When a stopping engine ends, on the monotonic clock.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    /// Not before: doors are held.
+    held_until_ms: u64,
+    /// Not after, whatever is under way.
+    last_ms: u64,
+}
+
 struct Engine {
     parts: Parts,
     out: Effects,
@@ -103,8 +116,8 @@ struct Engine {
     doors: Doors,
     /// Commands whose outcome is not known.
     in_flight: InFlight,
-    /// When a stopping engine ends at the latest for the sake of held doors.
-    stop_at_ms: Option<u64>,
+    /// A stopping engine's end.
+    stop: Option<Stop>,
     /// The journal failed.
     failed: bool,
 }
@@ -239,7 +252,7 @@ impl Engine {
 
     fn sleep(&self) -> Duration {
         let now_ms = self.parts.clock.mono_ms();
-        if self.failed || self.stop_at_ms.is_some() {
+        if self.failed || self.stop.is_some() {
             return Duration::from_millis(50);
         }
         match self.parts.core.next_deadline_ms() {
@@ -255,22 +268,27 @@ impl Engine {
         }
         self.failed = true;
         self.stop_soon();
-        let wait_ms = self
-            .stop_at_ms
-            .unwrap_or(0)
-            .saturating_sub(self.parts.clock.mono_ms());
-        self.parts.ending.call(End::JournalFailed { wait_ms });
+        self.parts.ending.call(End::JournalFailed);
     }
 
     /// The end comes after the doors that must be held, and the commands under way.
     fn stop_soon(&mut self) {
         let now_ms = self.parts.clock.mono_ms();
-        let wait_ms = if self.held(now_ms).is_empty() {
+        let hold_ms = if self.held(now_ms).is_empty() {
             0
         } else {
             2 * self.parts.timing.valid_ms
         };
-        self.stop_at_ms.get_or_insert(now_ms + wait_ms);
+        // An end that was asked for has 15 s in all, a failed journal has no such bound.
+        let (hold_ms, last_ms) = if self.failed {
+            (hold_ms, hold_ms)
+        } else {
+            (hold_ms.min(STOP_HOLD_MAX_MS), STOP_MAX_MS)
+        };
+        self.stop.get_or_insert(Stop {
+            held_until_ms: now_ms + hold_ms,
+            last_ms: now_ms + last_ms,
+        });
     }
 
     /// Elevators that a robot may be in, whose door is held and was seen open.
@@ -287,13 +305,13 @@ impl Engine {
     }
 
     fn is_over(&self) -> bool {
-        let Some(stop_at_ms) = self.stop_at_ms else {
+        let Some(stop) = &self.stop else {
             return false;
         };
         let now_ms = self.parts.clock.mono_ms();
         let patience_ms = 2 * self.parts.timing.accept_ms;
-        let finished = self.failed || !self.in_flight.is_any_younger_than(patience_ms, now_ms);
-        now_ms >= stop_at_ms && finished
+        let is_busy = self.in_flight.is_any_younger_than(patience_ms, now_ms);
+        now_ms >= stop.last_ms || now_ms >= stop.held_until_ms && !is_busy
     }
 
     fn close(self) {

@@ -166,6 +166,7 @@ impl Shell {
             operators,
             acks: hearing.acks(),
             inbox: inbox.clone(),
+            ending: ending.clone(),
         };
         let engine =
             self.start_engine(runtime, restored, arrivals, outlet, mqtt, ending.clone())?;
@@ -192,6 +193,7 @@ impl Shell {
             buses: tasks,
             stamps: self.stamps.clone(),
             clock: self.clock,
+            valid_ms: self.config.site.timing.valid_ms,
             broker,
         })
     }

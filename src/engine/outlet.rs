@@ -12,6 +12,7 @@ use super::MqttLine;
 use super::held::HeldDoors;
 use crate::bus::BusLine;
 use crate::clock::Clock;
+use crate::ending::{End, Ending};
 use crate::inbox::{Arrival, Heard, Inbox};
 use crate::journal::Sink;
 use crate::mqtt::{AckToken, Acks, Egress};
@@ -124,6 +125,8 @@ pub struct Outlet {
     pub acks: Arc<Acks>,
     /// Where the engine hears that the journal failed.
     pub inbox: Inbox,
+    /// Where the end of the process is called for then.
+    pub ending: Ending,
 }
 
 impl Sink<Release> for Outlet {
@@ -149,6 +152,7 @@ impl Sink<Release> for Outlet {
 
     fn failed(&mut self, error: JournalError) {
         tracing::error!(%error, "the journal failed");
+        self.ending.call(End::JournalFailed);
         // Where the inbox is full, the engine's next step tells it the same.
         let _ = self.inbox.try_send(Arrival {
             heard: Heard::JournalFailed,

@@ -20,9 +20,11 @@ use crate::mqtt::look::duplicate_alarm;
 use crate::mqtt::{Egress, egress, ingest};
 
 /// For the engine to finish what it has, doors held included (architecture, Ends: 15 s in all).
-const ENGINE_END: Duration = Duration::from_secs(9);
+const ENGINE_END: Duration = Duration::from_millis(11_500);
 /// For each connection to say its last words.
 const CONNECTION_END: Duration = Duration::from_secs(2);
+/// For all connections together.
+const CLOSE_END: Duration = Duration::from_secs(3);
 /// For all bus tasks to finish.
 const BUSES_END: Duration = Duration::from_secs(2);
 
@@ -36,6 +38,7 @@ pub(super) struct Running {
     pub(super) operators: JoinHandle<()>,
     pub(super) disk: JoinHandle<()>,
     pub(super) buses: Vec<JoinHandle<()>>,
+    pub(super) valid_ms: u64,
     pub(super) stamps: Stamps,
     pub(super) clock: Clock,
     pub(super) broker: Option<EmbeddedBroker>,
@@ -53,10 +56,11 @@ impl Running {
                 self.finish_engine().await;
                 self.speaker.say_offline();
             }
-            End::JournalFailed { wait_ms } => {
+            End::JournalFailed => {
                 self.speaker.say(Outgoing::Alarm(self.journal_alarm()));
                 self.speaker.say_offline();
-                let wait = Duration::from_millis(*wait_ms) + BUSES_END;
+                // Doors are held for 2 x valid_s where a robot may be inside, else it ends at once.
+                let wait = Duration::from_millis(2 * self.valid_ms) + BUSES_END;
                 if !self.engine.ended(wait).await {
                     tracing::error!("the engine did not end in time");
                 }
@@ -66,10 +70,16 @@ impl Running {
                     .say(Outgoing::Alarm(duplicate_alarm(&self.stamps, other)));
             }
         }
-        if let Ok(End::JournalFailed { .. }) = ends.try_recv() {
-            code = exit::JOURNAL_FAILED;
+        while let Ok(later) = ends.try_recv() {
+            // What failed while it ended counts too.
+            if later == End::JournalFailed {
+                code = exit::JOURNAL_FAILED;
+            }
         }
-        self.close(!matches!(end, End::DuplicateGateway(_))).await;
+        let close = self.close(!matches!(end, End::DuplicateGateway(_)));
+        if timeout(CLOSE_END, close).await.is_err() {
+            tracing::warn!("not all connections closed in time");
+        }
         tracing::info!(code, "ended");
         code
     }
