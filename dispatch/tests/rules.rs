@@ -1,0 +1,34 @@
+//! Rules around the ride table: admission, queue and assignment, leases, commands, alarms,
+//! restarts, operators.
+
+#![allow(
+    dead_code,
+    reason = "the support is shared by two test programs, each uses a part"
+)]
+
+mod support;
+
+#[path = "rules/admission.rs"]
+mod admission;
+#[path = "rules/alarms.rs"]
+mod alarms;
+#[path = "rules/answers.rs"]
+mod answers;
+#[path = "rules/assignment.rs"]
+mod assignment;
+#[path = "rules/commands.rs"]
+mod commands;
+#[path = "rules/events.rs"]
+mod events;
+#[path = "rules/idempotency.rs"]
+mod idempotency;
+#[path = "rules/leases.rs"]
+mod leases;
+#[path = "rules/permission.rs"]
+mod permission;
+#[path = "rules/queue.rs"]
+mod queue;
+#[path = "rules/restart.rs"]
+mod restart;
+#[path = "rules/strangers.rs"]
+mod strangers;
