@@ -109,7 +109,14 @@ fn ride_to_the_end(building: &mut Building) {
             RideState::TargetArrived => {
                 building.event(R1, T1, RobotEvent::Exited);
             }
-            _ => {}
+            RideState::Queued
+            | RideState::Granted
+            | RideState::RobotEntered
+            | RideState::RobotExited
+            | RideState::Hold
+            | RideState::Cancelled
+            | RideState::Expired
+            | RideState::Failed => {}
         }
         building.run(3_000);
         building.status(R1);

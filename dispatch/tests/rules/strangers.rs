@@ -9,6 +9,9 @@ use protocol::robot::RobotEvent;
 use crate::support::site::{elevator, one_car, two_cars};
 use crate::support::{Building, E1, E2, R1, R2, Situation, T1, T2};
 
+/// Brings the next owner of the car to a state.
+type Prepare = fn(&mut Building);
+
 fn is_blocked(building: &Building, id: &str) -> bool {
     let block = building.state().elevator(&elevator(id)).block;
     block.is_some_and(|block| block.occupant)
@@ -68,7 +71,7 @@ fn a_queued_ride_stays_queued_when_its_robot_names_an_elevator() {
 /// T-1 ended on the car that T-2 has: what becomes of T-2 by where it stands.
 #[test]
 fn the_next_owner_goes_back_before_enter_and_is_held_after_it() {
-    let table: [(&str, fn(&mut Building), &str); 4] = [
+    let table: [(&str, Prepare, &str); 4] = [
         (
             "GRANTED",
             |building| building.plant().answers = false,

@@ -10,5 +10,6 @@ pub(crate) mod site;
 pub(crate) mod situation;
 
 pub(crate) use building::Building;
+#[allow(unused_imports, reason = "each of the two test programs uses a part")]
 pub(crate) use site::{E1, E2, R1, R2, T1, T2};
 pub(crate) use situation::Situation;
