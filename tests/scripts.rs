@@ -12,6 +12,10 @@
     unreachable_pub
 )]
 
+#[path = "scripts/facts.rs"]
+mod facts;
+#[path = "scripts/hardware.rs"]
+mod hardware;
 #[path = "scripts/play.rs"]
 mod play;
 #[path = "scripts/print.rs"]

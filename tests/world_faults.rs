@@ -12,31 +12,16 @@ mod world_stage;
 
 use dispatch::{OperatorAction, ResolveOutcome};
 use protocol::elevator::Health;
-use protocol::hardware::{Action, Mode, Report};
 use protocol::ride::RideState;
 use protocol::robot::RobotEvent;
 use protocol::{Outgoing, ReasonCode};
 use sim::car::DoorStuck;
 use sim::world::World;
-use sim::world::dice::Dice;
-use sim::world::robot::Habits;
-use sim::world::site::SitePlan;
 use sim::world::tale::Tale;
 use world_stage::{
-    alarms, ask, by_hand, deeds, elevator, honest, judge, landing, one_elevator, order, owner,
-    plan, robot, state, until, words_since, world,
+    alarms, ask, by_hand, deeds, elevator, honest, judge, one_elevator, order, owner, reason,
+    robot, state, until, words_since,
 };
-
-fn reason(world: &World, what: &str) -> Option<ReasonCode> {
-    let ride = world
-        .gateway()?
-        .core()
-        .state()
-        .rides
-        .get(&order(what))?
-        .clone();
-    ride.reason.map(|reason| reason.code)
-}
 
 fn robot_out(world: &mut World, seen: bool) -> Result<(), String> {
     let ticket = world.operate(OperatorAction::ElevatorResolve {
@@ -199,96 +184,6 @@ fn at_lift_08_a_call_that_cannot_be_seen_cleared_keeps_the_elevator() {
     judge(&world);
 }
 
-/// One pattern of words and signals; true where a car call went out.
-fn pattern(seed: u64) -> (bool, bool) {
-    let mut dice = Dice::new(seed);
-    let mut world = one_elevator();
-    by_hand(&mut world, "R1", "1F");
-    ask(&mut world, "R1", "T1", "1F", "6F");
-    until(&mut world, "T1", RideState::ElevatorArrived);
-    for _ in 0..12 {
-        match dice.between(0, 7) {
-            0 => world.say(&robot("R1"), RobotEvent::Entered),
-            1 => world.say(&robot("R1"), RobotEvent::CancelExit),
-            2 => {
-                world.drive(&robot("R1"), &elevator("EL1"), true);
-            }
-            3 => {
-                world.drive(&robot("R1"), &elevator("EL1"), false);
-            }
-            4 => world.status(&robot("R1"), Some(dice.happens(500))),
-            5 => {
-                let mute = dice.happens(500);
-                world.with_controller(&elevator("EL1"), |controller, _| controller.set_mute(mute));
-            }
-            _ => {
-                let shown =
-                    [None, Some(true), Some(false)][usize::try_from(dice.between(0, 2)).unwrap()];
-                world.with_controller(&elevator("EL1"), |controller, now_ms| {
-                    controller
-                        .car_mut()
-                        .set_faults(now_ms, |faults| faults.presence = shown);
-                });
-            }
-        }
-        world.run_for(dice.between(0, 1_500));
-    }
-    let held = state(&world, "T1") == Some(RideState::Hold);
-    // Both channels: the robot said so, and the last word of the signal, at most 3 s old, says so.
-    let (mut said, mut full, mut called) = (false, None, false);
-    for (at_ms, tale) in world.take_tales() {
-        match tale {
-            Tale::Robot(_, protocol::RobotMessage::Event(event)) => {
-                said |= event.event == RobotEvent::Entered;
-            }
-            Tale::Reported(_, Report::Reading { reading, .. }) => {
-                full = reading.occupied.map(|occupied| (occupied, at_ms));
-            }
-            Tale::Sent(command) if matches!(command.action, Action::CarCall { .. }) => {
-                called = true;
-                assert!(said, "seed {seed}: a car call and no word of the robot");
-                let (occupied, read_ms) = full.expect("a reading before the call");
-                assert!(
-                    occupied,
-                    "seed {seed}: a car call and the signal says empty"
-                );
-                assert!(at_ms - read_ms <= 3_000, "seed {seed}: the signal is stale");
-            }
-            _ => {}
-        }
-    }
-    (called, held)
-}
-
-#[test]
-fn at_lift_09_no_car_call_without_both_channels_over_a_thousand_patterns() {
-    let outcomes: Vec<_> = (0..1_000).map(pattern).collect();
-    let called = outcomes.iter().filter(|(called, _)| *called).count();
-    let held = outcomes.iter().filter(|(_, held)| *held).count();
-    assert!(
-        called > 50 && held > 50,
-        "{called} called, {held} held: too few to prove anything"
-    );
-}
-
-#[test]
-fn at_lift_09_one_channel_is_looked_at_after_1_2_and_3_s() {
-    let mut world = one_elevator();
-    by_hand(&mut world, "R1", "1F");
-    ask(&mut world, "R1", "T1", "1F", "6F");
-    until(&mut world, "T1", RideState::ElevatorArrived);
-    world.say(&robot("R1"), RobotEvent::Entered);
-    let said_ms = world.now_ms();
-    until(&mut world, "T1", RideState::Hold);
-    let after_ms = world.now_ms() - said_ms;
-    assert!(
-        (3_000..=4_200).contains(&after_ms),
-        "HOLD after {after_ms} ms"
-    );
-    assert_eq!(reason(&world, "T1"), Some(ReasonCode::EntryUnconfirmed));
-    judge(&world);
-}
-
 #[test]
 fn at_lift_14_a_silent_controller_with_an_owner_is_freed_by_an_operator_alone() {
     let mut world = one_elevator();
@@ -360,112 +255,4 @@ fn at_lift_15_a_ride_that_is_stuck_inside_is_found_within_its_deadline_and_6_s()
     assert_eq!(reason(&world, "T1"), Some(ReasonCode::TravelTimeout));
     assert_eq!(owner(&world, "EL1"), Some(order("T1")));
     judge(&world);
-}
-
-#[test]
-fn at_lift_23_a_no_show_is_seen_empty_and_the_next_robot_is_served() {
-    let mut world = one_elevator();
-    honest(&mut world, "R1", "1F");
-    honest(&mut world, "R2", "2F");
-    world.with_robot(&robot("R1"), |robot| robot.habits_mut().enters = false);
-    ask(&mut world, "R1", "T1", "1F", "6F");
-    until(&mut world, "T1", RideState::ElevatorArrived);
-    let arrived_ms = world.now_ms();
-    ask(&mut world, "R2", "T2", "2F", "1F");
-    until(&mut world, "T1", RideState::Failed);
-    let freed_ms = world.now_ms() - arrived_ms;
-    // entry_s, then the hold lapses within hold_max_s and the door shuts.
-    assert!(
-        (60_000..=75_000).contains(&freed_ms),
-        "freed after {freed_ms} ms"
-    );
-    assert_eq!(reason(&world, "T1"), Some(ReasonCode::BoardingTimeout));
-    until(&mut world, "T2", RideState::RobotExited);
-    judge(&world);
-}
-
-#[test]
-fn at_lift_23_a_robot_that_dies_in_the_doorway_is_held() {
-    let mut world = one_elevator();
-    let habits = Habits {
-        dies_in_doorway: true,
-        ..Habits::default()
-    };
-    world.add_robot(&robot("R1"), landing("1F").floor, habits);
-    honest(&mut world, "R2", "2F");
-    ask(&mut world, "R1", "T1", "1F", "6F");
-    ask(&mut world, "R2", "T2", "2F", "1F");
-    until(&mut world, "T1", RideState::Hold);
-    world.run_for(600_000);
-    assert_eq!(owner(&world, "EL1"), Some(order("T1")));
-    assert_eq!(state(&world, "T2"), Some(RideState::Queued));
-    assert!(!words_since(&world, "EL1", 0).contains(&"close_door"));
-    judge(&world);
-}
-
-/// From the report of the mode on nothing but `query` and `release` is sent.
-fn mode_during(during: RideState, mode: Mode) {
-    let mut world = world(SitePlan::new(vec![plan("EL1", 2)]));
-    honest(&mut world, "R1", "1F");
-    world.with_robot(&robot("R1"), |robot| robot.habits_mut().leaves = false);
-    if during == RideState::Granted {
-        world.with_controller(&elevator("EL1"), |controller, _| controller.set_mute(true));
-    }
-    ask(&mut world, "R1", "T1", "1F", "6F");
-    until(&mut world, "T1", during);
-    world.with_controller(&elevator("EL1"), |controller, now_ms| {
-        controller.set_mute(false);
-        controller.car_mut().set_mode(now_ms, mode);
-    });
-    world.take_tales();
-    world.run_for(120_000);
-    let (mut known, mut looks, mut raised) = (false, 0, Vec::new());
-    for (_, tale) in world.take_tales() {
-        match tale {
-            Tale::Reported(_, Report::Change(change)) => known |= change.mode == Some(mode),
-            Tale::Reported(_, Report::Reading { reading, .. }) => known |= reading.mode == mode,
-            Tale::Sent(command) if known => {
-                assert!(
-                    command.action.is_allowed_in_any_mode(),
-                    "{mode} in {during}: {command:?}"
-                );
-                looks += 1;
-            }
-            Tale::Said(Outgoing::Alarm(alarm)) => raised.push(alarm.code.as_str()),
-            _ => {}
-        }
-    }
-    assert!(known && looks > 10, "{mode} in {during}: {looks} looks");
-    let waits = matches!(during, RideState::Granted | RideState::WaitingHallCall);
-    let expected = match (waits, mode) {
-        (false, _) => RideState::Hold,
-        (true, Mode::Fire) => RideState::Failed,
-        (true, _) => RideState::Queued,
-    };
-    assert_eq!(state(&world, "T1"), Some(expected), "{mode} in {during}");
-    if !waits {
-        let code = if mode == Mode::Fire {
-            "FIRE_MODE"
-        } else {
-            "OUT_OF_SERVICE"
-        };
-        assert!(raised.contains(&code), "{mode} in {during}: {raised:?}");
-    }
-    judge(&world);
-}
-
-#[test]
-fn at_lift_25_after_fire_or_maintenance_nothing_is_sent_but_query_and_release() {
-    for during in [
-        RideState::Granted,
-        RideState::WaitingHallCall,
-        RideState::ElevatorArrived,
-        RideState::RobotEntered,
-        RideState::Running,
-        RideState::TargetArrived,
-    ] {
-        for mode in [Mode::Fire, Mode::Maintenance] {
-            mode_during(during, mode);
-        }
-    }
 }

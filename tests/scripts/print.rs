@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dispatch::{ElevatorFact, Fact, KeptUntil, OperatorAnswer, RideFact, SiteFact};
+use dispatch::OperatorAnswer;
 use protocol::hardware::{Action, Command, Direction, Outcome, Report};
 use protocol::ops::{Alarm, SuspensionCode};
 use protocol::ride::{Instruction, Reason, RideReply, RideView};
@@ -10,6 +10,8 @@ use protocol::robot::RobotEvent;
 use protocol::{CommandId, Landing, Outgoing, RobotId, RobotMessage, Side};
 use sim::car::CarEvent;
 use sim::world::tale::Tale;
+
+use super::facts::fact;
 
 /// Writes tales as lines. It keeps what repeats itself in mind, to say it once.
 #[derive(Default)]
@@ -213,7 +215,7 @@ fn times(again: u32) -> String {
 }
 
 /// A landing; the front side goes without saying.
-fn at(landing: &Landing) -> String {
+pub fn at(landing: &Landing) -> String {
     match landing.side {
         Side::Front => landing.floor.to_string(),
         Side::Rear => format!("{}/rear", landing.floor),
@@ -252,7 +254,7 @@ fn words(command: &Command) -> String {
     )
 }
 
-fn why(reason: Option<&Reason>) -> String {
+pub fn why(reason: Option<&Reason>) -> String {
     reason.map_or(String::new(), |reason| format!(" {}", reason.code))
 }
 
@@ -298,83 +300,6 @@ fn answer(reply: &RideReply) -> String {
         .queue_position
         .map_or(String::new(), |place| format!(" place {place}"));
     format!("{}{code}{seq}{state}{instruction}{queue}", reply.result)
-}
-
-fn fact(fact: &Fact) -> String {
-    match fact {
-        Fact::Ride(fact) => match fact {
-            RideFact::Admitted {
-                order,
-                robot,
-                from,
-                to,
-                ..
-            } => {
-                format!("{order} admitted: {robot}, {} to {}", at(from), at(to))
-            }
-            RideFact::Moved {
-                order,
-                seq,
-                state,
-                instruction,
-                reason,
-                ..
-            } => {
-                format!(
-                    "{order} #{seq} {state} {instruction}{}",
-                    why(reason.as_ref())
-                )
-            }
-            RideFact::Away { order, away: true } => format!("{order} not at the door"),
-            RideFact::Away { order, away: false } => format!("{order} at the door"),
-            RideFact::Inside {
-                order,
-                inside: true,
-            } => format!("{order} may be inside"),
-            RideFact::Inside {
-                order,
-                inside: false,
-            } => format!("{order} is not inside"),
-            RideFact::Archived { order } => format!("{order} archived"),
-            RideFact::Forgotten { order } => format!("{order} forgotten"),
-        },
-        Fact::Elevator(fact) => elevator_fact(fact),
-        Fact::Site(fact) => match fact {
-            SiteFact::Fire { zone, .. } => format!("fire in {zone}"),
-            SiteFact::FireEnded { zone } => format!("fire over in {zone}"),
-            SiteFact::Suspended { zone, .. } => format!("{zone} suspended"),
-            SiteFact::Resumed { zone } => format!("{zone} resumed"),
-            SiteFact::Operator { operator, .. } => format!("operator {operator} acted"),
-        },
-    }
-}
-
-fn elevator_fact(fact: &ElevatorFact) -> String {
-    let elevator = fact.elevator();
-    match fact {
-        ElevatorFact::Granted { order, fence, .. } => {
-            format!("{elevator} granted to {order}, fence {fence}")
-        }
-        ElevatorFact::KeptBack { until, .. } => {
-            let until = match until {
-                KeptUntil::Shut => "shut".to_owned(),
-                KeptUntil::ShutOrEmpty => "shut or empty".to_owned(),
-                KeptUntil::CallCleared { landing, .. } => {
-                    format!("the call at {} is cleared", at(landing))
-                }
-                KeptUntil::ModeNormal => "the mode is normal".to_owned(),
-            };
-            format!("{elevator} kept back until {until}")
-        }
-        ElevatorFact::Freed { .. } => format!("{elevator} free"),
-        ElevatorFact::Blocked { reason, .. } => format!("{elevator} blocked: {}", reason.code),
-        ElevatorFact::Unblocked { .. } => format!("{elevator} unblocked"),
-        ElevatorFact::Maintenance { on: true, .. } => format!("{elevator} in maintenance"),
-        ElevatorFact::Maintenance { on: false, .. } => format!("{elevator} out of maintenance"),
-        ElevatorFact::FenceRaised { fence, .. } => format!("{elevator} fence raised to {fence}"),
-        ElevatorFact::MustBeRead { on: true, .. } => format!("{elevator} must be read"),
-        ElevatorFact::MustBeRead { on: false, .. } => format!("{elevator} was read"),
-    }
 }
 
 fn car(event: &CarEvent) -> Option<String> {

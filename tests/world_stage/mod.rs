@@ -5,7 +5,7 @@
 use protocol::hardware::Command;
 use protocol::ops::Presence;
 use protocol::ride::RideState;
-use protocol::{ElevatorId, FloorLabel, Landing, OrderId, RobotId, Side};
+use protocol::{ElevatorId, FloorLabel, Landing, OrderId, ReasonCode, RobotId, Side};
 use sim::world::robot::{Habits, Order};
 use sim::world::site::{ElevatorPlan, SitePlan};
 use sim::world::tale::Tale;
@@ -89,6 +89,18 @@ pub fn state(world: &World, what: &str) -> Option<RideState> {
         .rides
         .get(&order(what))
         .map(|ride| ride.state)
+}
+
+/// Why the ride is where it is.
+pub fn reason(world: &World, what: &str) -> Option<ReasonCode> {
+    let ride = world
+        .gateway()?
+        .core()
+        .state()
+        .rides
+        .get(&order(what))?
+        .clone();
+    ride.reason.map(|reason| reason.code)
 }
 
 /// Lets time pass until the ride is in a state.
