@@ -1,6 +1,7 @@
 //! The simulator's MQTT controller against the duties that wire.md section 6 gives one.
 
 #![cfg(feature = "sim")]
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

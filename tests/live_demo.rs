@@ -1,10 +1,13 @@
 //! `hallcall demo` as a newcomer runs it: a gateway, controllers and robots as real processes'
 //! worth of TCP.
 
+#![cfg(feature = "sim")]
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use serde_json::Value;
-use support::{Mosquitto, hallcall};
+use support::{Client, Mosquitto, hallcall};
 
 /// Runs the demo; returns its exit code and the object on the last line of its output.
 fn demo(arguments: &[&str]) -> (Option<i32>, Value, String) {
@@ -39,7 +42,7 @@ fn all_is_right(rides: u64, (code, report, told): (Option<i32>, Value, String)) 
 fn the_demo_of_the_readme_completes_20_rides() {
     let report = all_is_right(20, demo(&["--seed", "7"]));
     assert_eq!(report["seed"], 7);
-    assert_eq!(report["speed"], 10.0);
+    assert_eq!(report["speed"], 10);
     let keys =
         |object: &Value| -> Vec<String> { object.as_object().unwrap().keys().cloned().collect() };
     // wire.md section 7.
@@ -73,6 +76,8 @@ fn the_demo_of_the_readme_completes_20_rides() {
 #[test]
 fn controllers_that_speak_mqtt_beside_modbus_ones_on_a_mosquitto() {
     let broker = Mosquitto::start();
+    let ear = Client::connect(&broker, "ear");
+    ear.subscribe("hallcall/v1/demo/robots/+/connection");
     let url = format!("mqtt://127.0.0.1:{}", broker.port());
     let arguments = [
         "--broker",
@@ -85,6 +90,16 @@ fn controllers_that_speak_mqtt_beside_modbus_ones_on_a_mosquitto() {
         "12",
     ];
     all_is_right(12, demo(&arguments));
+    // Each robot lost the radio in the car, and the broker said so for it.
+    let heard = ear.heard();
+    let lost = heard
+        .iter()
+        .filter(|m| m.text("connection_state") == "CONNECTIONBROKEN");
+    assert_eq!(lost.count(), 12);
+    let left = heard
+        .iter()
+        .filter(|m| m.text("connection_state") == "OFFLINE");
+    assert_eq!(left.count(), 6);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! AT-LIFT-01 live: 100 robots and 20 elevators over real MQTT and Modbus TCP, with time scaled.
 
+#![cfg(feature = "sim")]
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,9 @@
 //! `hallcall sim`: the building in one process, the robots in another, the gateway in a third, and
 //! a real Mosquitto between them.
 
+#![cfg(feature = "sim")]
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::fs;

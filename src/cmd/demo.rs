@@ -143,7 +143,7 @@ async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Rep
     stage.spawn(Arc::clone(&building).run());
     let wires = Wires::lay(args, &building, &mut stage).await?;
     let config = folder.write(args, &wires)?;
-    let mut gateway = GatewayProcess::start(&config, &folder.log()).await?;
+    let mut gateway = GatewayProcess::start(&config, &folder.log())?;
     gateway.ready(READY).await?;
     let topics = Topics::new(folder::ROOT, &folder::site()?)?;
     wires.connect(&building, &topics, &mut stage)?;

@@ -3,6 +3,8 @@
 //! Everything that touches a car goes through here: controllers with commands, robots with their
 //! feet. The record is written under the same lock, so its order is the true one.
 
+mod inner;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,16 +14,15 @@ use protocol::ride::RideState;
 use protocol::{ElevatorId, FloorLabel, RobotId, ZoneId};
 use tokio::sync::{Notify, watch};
 
+use self::inner::Inner;
 use super::pace::Pace;
 use super::robot::{Threshold, Way};
-use crate::car::{Car, CarConfig, CarEvent};
+use crate::car::{Car, CarConfig};
 use crate::record::{Entry, Record};
 
 /// The longest and the shortest sleep between two looks at the clock.
 const TURN_MAX: Duration = Duration::from_millis(200);
 const TURN_MIN: Duration = Duration::from_millis(1);
-/// Robots whose newest state is kept for people.
-const TOLD_MAX: usize = 1_000;
 
 /// A car and where it belongs.
 #[derive(Debug, Clone)]
@@ -44,16 +45,6 @@ pub struct Building {
     zones: BTreeMap<ElevatorId, ZoneId>,
     /// A car was touched: what was due next may have changed.
     touched: Notify,
-}
-
-#[derive(Debug)]
-struct Inner {
-    cars: BTreeMap<ElevatorId, Car>,
-    record: Record,
-    fire: BTreeSet<ZoneId>,
-    /// The newest ride state of each robot, for people.
-    told: BTreeMap<RobotId, (RideState, Option<ElevatorId>)>,
-    now_ms: u64,
 }
 
 /// What people see of a car.
@@ -95,6 +86,7 @@ impl Building {
             record: Record::new(),
             fire: BTreeSet::new(),
             told: BTreeMap::new(),
+            grants: BTreeMap::new(),
             now_ms: 0,
         };
         Arc::new(Self {
@@ -174,7 +166,8 @@ impl Building {
         let elevator = &command.elevator_id;
         let mut inner = self.lock();
         let now_ms = inner.advance(&self.pace);
-        inner.record.note(now_ms, Entry::Command(command.clone()));
+        let noted = inner.with_order(command.clone());
+        inner.record.note(now_ms, Entry::Command(noted));
         let car = inner.cars.get_mut(elevator);
         let car = car.ok_or_else(|| UnknownCar(elevator.clone()).to_string())?;
         if only_noted {
@@ -254,16 +247,7 @@ impl Building {
     pub fn note(&self, entry: Entry) {
         let mut inner = self.lock();
         let now_ms = inner.advance(&self.pace);
-        if let Entry::Told {
-            robot,
-            state,
-            elevator,
-            ..
-        } = &entry
-            && (inner.told.len() < TOLD_MAX || inner.told.contains_key(robot))
-        {
-            inner.told.insert(robot.clone(), (*state, elevator.clone()));
-        }
+        inner.keep_told(&entry);
         inner.record.note(now_ms, entry);
     }
 
@@ -337,44 +321,6 @@ impl Building {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // A panic elsewhere does not make the cars wrong.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inner {
-    /// Brings every car to this moment and the record up to date; returns the moment.
-    fn advance(&mut self, pace: &Pace) -> u64 {
-        self.now_ms = self.now_ms.max(pace.now_ms());
-        let mut happened: Vec<(u64, Entry)> = Vec::new();
-        for (elevator, car) in &mut self.cars {
-            car.advance(self.now_ms);
-            let named = |event| Entry::Car {
-                elevator: elevator.clone(),
-                event,
-            };
-            happened.extend(
-                car.take_events()
-                    .into_iter()
-                    .map(|(at, event)| (at, named(event))),
-            );
-        }
-        // The record wants them in the order of time; the sort keeps a car's own order.
-        happened.sort_by_key(|(at_ms, _)| *at_ms);
-        for (at_ms, entry) in happened {
-            self.record.note(at_ms, entry);
-        }
-        self.now_ms
-    }
-
-    fn keep(&mut self, elevator: &ElevatorId, happened: Vec<(u64, CarEvent)>) {
-        for (at_ms, event) in happened {
-            self.record.note(
-                at_ms,
-                Entry::Car {
-                    elevator: elevator.clone(),
-                    event,
-                },
-            );
-        }
     }
 }
 

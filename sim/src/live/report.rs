@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::building::Building;
 use super::robot::RideResult;
@@ -20,7 +20,8 @@ pub struct Report {
     pub violations: usize,
     /// The seed.
     pub seed: u64,
-    /// How many of the building's seconds passed in one of ours.
+    /// How many of the building's seconds passed in one of ours; an integer where it is whole.
+    #[serde(serialize_with = "serialize_whole")]
     pub speed: f64,
     /// From a request to the first word about it, in our milliseconds.
     pub decision_ms: DecisionMs,
@@ -156,6 +157,16 @@ impl Sorted {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         rounded(self.0.get(rank - 1).copied().unwrap_or(0.0))
     }
+}
+
+fn serialize_whole<S: Serializer>(speed: &f64, to: S) -> Result<S::Ok, S::Error> {
+    if speed.fract() == 0.0 {
+        // A speed is 0.1 to 100.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let whole = *speed as u64;
+        return to.serialize_u64(whole);
+    }
+    to.serialize_f64(*speed)
 }
 
 fn rounded(figure: f64) -> f64 {

@@ -21,7 +21,7 @@ pub(super) struct GatewayProcess {
 
 impl GatewayProcess {
     /// Starts it with the configuration; its log goes to the file.
-    pub(super) async fn start(config: &Path, log: &Path) -> anyhow::Result<Self> {
+    pub(super) fn start(config: &Path, log: &Path) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("the program does not know its own path")?;
         let log = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = Command::new(program)
@@ -62,12 +62,7 @@ impl GatewayProcess {
 
     /// Waits until it ends by itself, which it should not.
     pub(super) async fn ended(&mut self) -> String {
-        loop {
-            match self.says.next_line().await {
-                Ok(Some(_)) => {}
-                Ok(None) | Err(_) => break,
-            }
-        }
+        while let Ok(Some(_)) = self.says.next_line().await {}
         match self.child.wait().await {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
