@@ -173,7 +173,7 @@ impl Turn<'_> {
         let poll = base.saturating_add(timing.poll_ms);
         let silent = car
             .read_ms
-            .unwrap_or(car.link_ms)
+            .unwrap_or(car.start_ms)
             .saturating_add(timing.silent_ms);
         let silent = (silent > self.now.mono_ms).then_some(silent);
         [

@@ -82,7 +82,9 @@ pub(crate) struct Car {
     pub(crate) read_ms: Option<u64>,
     /// The wall clock of that.
     pub(crate) observed_at: Option<Timestamp>,
-    /// The way to the controller opened then; silence counts from here before the first READ.
+    /// The process started then; silence counts from here before the first READ.
+    pub(crate) start_ms: u64,
+    /// The way to the controller opened then; what was asked for before is old.
     pub(crate) link_ms: u64,
     /// READs have been good since.
     pub(crate) good_since_ms: Option<u64>,
@@ -240,9 +242,10 @@ impl Car {
             .flatten()
     }
 
-    /// Milliseconds since anything was READ, counted from the opening of the link before that.
+    /// Milliseconds since anything was READ, counted from the start before that. A link that opens
+    /// is no reading: one that comes and goes would never be silent.
     pub(crate) fn quiet_ms(&self, now_ms: u64) -> u64 {
-        now_ms.saturating_sub(self.read_ms.unwrap_or(self.link_ms).max(self.link_ms))
+        now_ms.saturating_sub(self.read_ms.unwrap_or(self.start_ms))
     }
 
     /// How long the hold lasts from here.

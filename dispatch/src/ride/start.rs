@@ -20,6 +20,7 @@ impl Turn<'_> {
         self.live.frozen_since_ms = Some(now_ms);
         for id in self.config.elevators.keys() {
             let car = Car {
+                start_ms: now_ms,
                 link_ms: now_ms,
                 ..Car::default()
             };
