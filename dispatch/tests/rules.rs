@@ -16,12 +16,16 @@ mod alarms;
 mod answers;
 #[path = "rules/assignment.rs"]
 mod assignment;
+#[path = "rules/boarding.rs"]
+mod boarding;
 #[path = "rules/commands.rs"]
 mod commands;
 #[path = "rules/events.rs"]
 mod events;
 #[path = "rules/idempotency.rs"]
 mod idempotency;
+#[path = "rules/landings.rs"]
+mod landings;
 #[path = "rules/leases.rs"]
 mod leases;
 #[path = "rules/permission.rs"]
