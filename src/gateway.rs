@@ -68,8 +68,9 @@ pub fn run_gateway(config: Config, options: RunOptions) -> Result<u8, StartError
         stamps,
     };
     let code = runtime.block_on(shell.run(&runtime, restored))?;
-    // Nothing that still runs may hold the end up.
-    runtime.shutdown_timeout(Duration::from_millis(500));
+    // The process ends now. What still runs, such as an engine that waits for the disk, must not
+    // find its runtime gone: that is a panic.
+    std::mem::forget(runtime);
     Ok(code)
 }
 

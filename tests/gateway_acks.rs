@@ -158,3 +158,34 @@ fn unacknowledged_messages_come_again_and_are_absorbed() {
         );
     }
 }
+
+#[test]
+fn a_word_of_an_earlier_instance_that_waited_in_the_session_proves_nothing() {
+    // What an instance said that was killed comes again to the next one, unretained, because it was
+    // not acknowledged. Only what comes after our own word has come back was said after it.
+    let presence = "hallcall/v1/demo/gateways/gw-1/connection";
+    let broker = PlayedBroker::start();
+    let site = site(&broker);
+    let mut gateway = Gateway::start(&site);
+    let is_ours = |came: &Came| match &came.packet {
+        Packet::Publish { topic, payload } if topic == presence => Some(payload.clone()),
+        Packet::Publish { .. }
+        | Packet::Connect
+        | Packet::Subscribe
+        | Packet::PubAck { .. }
+        | Packet::Gone => None,
+    };
+    let ours = broker.look("our ONLINE", |came| came.iter().find_map(is_ours));
+    let other = serde_json::json!({ "message_id": "x-1", "timestamp": support::now(),
+        "connection_state": "ONLINE", "instance": "earlier" });
+    broker.deliver(IN, 1, presence, &other.to_string());
+    broker.wait("the PUBACK", |came| came.packet == Packet::PubAck { id: 1 });
+    let wish = request("m-1", "T-1", "1F", "6F").to_string();
+    broker.deliver(IN, 2, &topic("R001"), &wish);
+    broker.wait("the PUBACK", |came| came.packet == Packet::PubAck { id: 2 });
+    assert!(!gateway.has_ended(), "{}", gateway.log());
+
+    broker.deliver(IN, 3, presence, &ours);
+    broker.deliver(IN, 4, presence, &other.to_string());
+    assert_eq!(gateway.wait().code(), Some(6), "{}", gateway.log());
+}

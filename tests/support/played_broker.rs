@@ -13,7 +13,7 @@ use super::SOON;
 pub enum Packet {
     Connect,
     Subscribe,
-    Publish { topic: String, payload: Vec<u8> },
+    Publish { topic: String, payload: String },
     PubAck { id: u16 },
     Gone,
 }
@@ -145,7 +145,7 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
                 let _ = stream.write_all(&packet(0x40, id));
                 note(Packet::Publish {
                     topic,
-                    payload: payload.to_vec(),
+                    payload: String::from_utf8_lossy(payload).into_owned(),
                 });
             }
             4 => note(Packet::PubAck {
