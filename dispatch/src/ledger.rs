@@ -1,6 +1,6 @@
 //! What accepted orders are remembered by: one answer per order id for the whole retention.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::ride::RideState;
 use protocol::robot::Digest;
@@ -43,8 +43,8 @@ pub struct Remembered {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ledger {
     orders: BTreeMap<OrderId, Remembered>,
-    /// Ended orders in the order of their end, so that the oldest is found at once.
-    ended: VecDeque<(Timestamp, OrderId)>,
+    /// Ended orders by the time of their end, so that the oldest is found at once.
+    ended: BTreeSet<(Timestamp, OrderId)>,
 }
 
 impl Ledger {
@@ -70,7 +70,7 @@ impl Ledger {
     #[must_use]
     pub fn oldest_ended(&self, limit: Timestamp) -> Option<&OrderId> {
         self.ended
-            .front()
+            .first()
             .filter(|(at, _)| *at <= limit)
             .map(|(_, order)| order)
     }
@@ -91,30 +91,22 @@ impl Ledger {
 
     pub(crate) fn end(&mut self, order: &OrderId, ended: Ended) {
         if let Some(row) = self.orders.get_mut(order) {
-            self.ended.push_back((ended.at, order.clone()));
+            self.ended.insert((ended.at, order.clone()));
             row.ended = Some(ended);
         }
     }
 
     pub(crate) fn forget(&mut self, order: &OrderId) {
-        self.orders.remove(order);
-        if self
-            .ended
-            .front()
-            .is_some_and(|(_, oldest)| oldest == order)
-        {
-            self.ended.pop_front();
+        let ended = self.orders.remove(order).and_then(|row| row.ended);
+        if let Some(ended) = ended {
+            self.ended.remove(&(ended.at, order.clone()));
         }
     }
 
-    /// Puts the ended orders in the order of their end, after loading.
+    /// Finds the ended orders among all, after loading.
     pub(crate) fn sort_ended(&mut self) {
-        let mut ended: Vec<_> = self
-            .orders
-            .iter()
-            .filter_map(|(order, row)| row.ended.as_ref().map(|end| (end.at, order.clone())))
-            .collect();
-        ended.sort();
-        self.ended = ended.into();
+        let rows = self.orders.iter();
+        let ended = rows.filter_map(|(order, row)| Some((row.ended.as_ref()?.at, order.clone())));
+        self.ended = ended.collect();
     }
 }
