@@ -22,6 +22,8 @@ mod boarding;
 mod commands;
 #[path = "rules/events.rs"]
 mod events;
+#[path = "rules/exploration.rs"]
+mod exploration;
 #[path = "rules/idempotency.rs"]
 mod idempotency;
 #[path = "rules/landings.rs"]
