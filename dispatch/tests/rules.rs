@@ -38,3 +38,5 @@ mod queue;
 mod restart;
 #[path = "rules/strangers.rs"]
 mod strangers;
+#[path = "rules/whole_ride.rs"]
+mod whole_ride;

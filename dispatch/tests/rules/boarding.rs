@@ -146,3 +146,59 @@ fn a_signal_that_comes_late_bears_the_word_out() {
         building.describe(T1)
     );
 }
+
+/// EMPTY without a signal is the robot's word with no SHUT read since `enter`, in whatever state
+/// that was read: the car may have been shut with the robot in it.
+#[test]
+fn a_shut_door_since_enter_takes_the_proof_from_cancel_enter() {
+    let cancel = || RobotEvent::CancelEnter { again: false };
+    let mut building = Situation::EnteredShut.building(Presence::None);
+    building.event(R1, T1, cancel());
+    building.run(3_000);
+    assert_eq!(
+        building.describe(T1),
+        "HOLD(ENTRY_UNCONFIRMED) exit",
+        "opened again"
+    );
+    building.event(R1, T1, cancel());
+    building.run(5_000);
+    assert_eq!(building.describe(T1), "HOLD(ENTRY_UNCONFIRMED) exit");
+    let mut building = Situation::Arrived.building(Presence::None);
+    building.plant().deaf.insert("open_door");
+    building.plant().shut_at("1F");
+    building.read_again();
+    building.event(R1, T1, RobotEvent::CancelExit);
+    building.plant().open_at("1F");
+    building.run(3_000);
+    assert_eq!(building.describe(T1), "HOLD(ENTRY_UNCONFIRMED) exit");
+    building.event(R1, T1, cancel());
+    building.run(1_000);
+    assert_eq!(building.describe(T1), "HOLD(ENTRY_UNCONFIRMED) exit");
+}
+
+/// The robot's word is proof where no door was seen shut.
+#[test]
+fn cancel_enter_at_an_open_door_proves_an_empty_car_without_a_signal() {
+    let mut building = Situation::Arrived.building(Presence::None);
+    building.run(10_000);
+    building.event(R1, T1, RobotEvent::CancelEnter { again: false });
+    assert_eq!(building.describe(T1), "CANCELLED(CANCELLED_BY_ROBOT) clear");
+}
+
+/// `exited` counts where the door was seen open since RUNNING began, in the HOLD after it too.
+#[test]
+fn exited_on_the_way_counts_after_the_signal_disagreed_first() {
+    let mut building = Situation::RunningOpened.building(Presence::Robot);
+    let first = building.event(R1, T1, RobotEvent::Exited);
+    assert_eq!(first.result, protocol::ride::ReplyResult::Accepted);
+    assert_eq!(
+        building.describe(T1),
+        "HOLD(WRONG_FLOOR) stay",
+        "the signal says FULL"
+    );
+    building.plant().shut_at("3F");
+    building.plant().occupied(false);
+    building.read_again();
+    building.event(R1, T1, RobotEvent::Exited);
+    assert_eq!(building.describe(T1), "FAILED(WRONG_FLOOR) clear");
+}
