@@ -104,8 +104,7 @@ async fn spawn(listen: SocketAddr) -> Result<Child, BrokerError> {
     if listen.port() == 0 {
         return Err(BrokerError::AnyPort(listen));
     }
-    // rumqttd only logs that an address is taken, and we would talk to whoever has it.
-    drop(TcpListener::bind(listen).map_err(|error| BrokerError::Listen(listen, error))?);
+    free(listen).await?;
     let program = std::env::current_exe().map_err(BrokerError::Spawn)?;
     let mut process = Command::new(program)
         .arg("broker")
@@ -130,6 +129,21 @@ async fn spawn(listen: SocketAddr) -> Result<Child, BrokerError> {
     }
     end(child).await;
     Err(BrokerError::Silent(listen))
+}
+
+/// rumqttd only logs that an address is taken, and we would talk to whoever has it. The child of a
+/// gateway that was killed a moment ago is given the time to end.
+async fn free(listen: SocketAddr) -> Result<(), BrokerError> {
+    let deadline = Instant::now() + STOP;
+    loop {
+        match TcpListener::bind(listen) {
+            Ok(_) => return Ok(()),
+            Err(error) if Instant::now() >= deadline => {
+                return Err(BrokerError::Listen(listen, error));
+            }
+            Err(_) => sleep(START_POLL).await,
+        }
+    }
 }
 
 /// How this machine reaches what listens at `address` on it.

@@ -105,6 +105,33 @@ fn what_cannot_be_read_is_answered_and_stops_nothing() {
 }
 
 #[test]
+fn a_payload_of_1_mib_is_answered_and_a_packet_beyond_it_does_not_stop_the_gateway() {
+    let broker = Mosquitto::start_with("message_size_limit 16777216");
+    let site = Site::new(&broker).elevator("EL001");
+    let gateway = Gateway::start(&site);
+    let robot = Robot::connect(&broker, "R001");
+    let is_too_large = |message: &support::Message| message.text("code") == "TOO_LARGE";
+    robot.send("ride/request", &"x".repeat(1 << 20));
+    robot.client().hear("TOO_LARGE", is_too_large);
+    assert_eq!(
+        gateway.log().matches("ingest is subscribed").count(),
+        1,
+        "{}",
+        gateway.log()
+    );
+
+    // A broker that lets larger ones through brings this one for ever.
+    robot.send("ride/request", &"x".repeat(3 << 20));
+    support::wait_for("another session", || {
+        (gateway.log().matches("ingest is subscribed").count() == 2).then_some(())
+    });
+    assert_eq!(
+        robot.request("m-1", "T-1", "1F", "6F")["result"],
+        "accepted"
+    );
+}
+
+#[test]
 fn sigterm_says_offline_and_ends_with_0() {
     let broker = Mosquitto::start();
     let site = Site::new(&broker).elevator("EL001");

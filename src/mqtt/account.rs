@@ -12,6 +12,8 @@ use crate::config::{Broker, MqttConfig};
 
 /// Seconds without a packet after which each side asks whether the other lives.
 const KEEP_ALIVE_S: u64 = 10;
+/// Bytes of a packet beside its payload, which is what brokers bound: a topic and a packet id.
+const HEADER_BYTES_MAX: usize = 66 * 1024;
 /// Seconds for a connection to come up, and for one flush.
 const CONNECT_S: u64 = 5;
 
@@ -76,7 +78,7 @@ impl Account {
         mqtt.set_keep_alive(Duration::from_secs(KEEP_ALIVE_S))
             .set_clean_session(options.clean)
             .set_manual_acks(options.manual_acks)
-            .set_max_packet_size(PACKET_BYTES_MAX, PACKET_BYTES_MAX);
+            .set_max_packet_size(PACKET_BYTES_MAX + HEADER_BYTES_MAX, PACKET_BYTES_MAX);
         if let Some((name, password)) = &self.login {
             mqtt.set_credentials(name, password);
         }

@@ -13,7 +13,10 @@ use dispatch::Input;
 use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
 use protocol::{Decoded, GatewayId, Inbound, InstanceId, Topics, decode};
-use rumqttc::{AsyncClient, ConnAck, Event, EventLoop, Packet, Publish, QoS, SubscribeFilter};
+use rumqttc::{
+    AsyncClient, ConnAck, ConnectionError, Event, EventLoop, Packet, Publish, QoS, StateError,
+    SubscribeFilter,
+};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
@@ -112,6 +115,7 @@ impl Connection {
             suback: None,
             up: false,
             own_echo: false,
+            poisoned: false,
             oddities: Oddities::default(),
         };
         Running {
@@ -151,7 +155,17 @@ struct Task {
     /// Our own presence came back on this connection; what another instance said before it may
     /// have waited in the session since before this start.
     own_echo: bool,
+    /// The broker brought a packet that the client library cannot take.
+    poisoned: bool,
     oddities: Oddities,
+}
+
+/// A packet too large, or none of MQTT's: the connection ends by it, each time that it comes.
+fn is_poison(error: &ConnectionError) -> bool {
+    let ConnectionError::MqttState(StateError::Deserialization(error)) = error else {
+        return false;
+    };
+    !matches!(error, rumqttc::mqttbytes::Error::Io(_))
 }
 
 impl Task {
@@ -229,7 +243,10 @@ impl Task {
                     Ok(())
                 }
                 Ok(Event::Incoming(_) | Event::Outgoing(_)) => Ok(()),
-                Err(why) => Err(why.to_string()),
+                Err(why) => {
+                    self.poisoned |= is_poison(&why);
+                    Err(why.to_string())
+                }
             };
             if let Err(why) = result {
                 return why;
@@ -245,6 +262,10 @@ impl Task {
     fn open(&mut self, ack: &ConnAck) -> Result<(), String> {
         self.own_echo = false;
         self.acks.open();
+        if self.connection.mqtt_options.clean_session() {
+            self.connection.mqtt_options.set_clean_session(false);
+            return Err("the session was thrown away, the next one begins".to_owned());
+        }
         if ack.session_present && self.subscribed {
             return Ok(());
         }
@@ -278,6 +299,12 @@ impl Task {
         self.connection.pending.clear();
         self.connection.state.events.clear();
         self.suback = None;
+        if std::mem::take(&mut self.poisoned) {
+            // The broker would bring it again for ever. What else waited in the session is lost
+            // with it; robots repeat until they are answered.
+            tracing::error!("a packet cannot be taken, throwing the session away");
+            self.connection.mqtt_options.set_clean_session(true);
+        }
         if self.up {
             self.up = false;
             self.setup.egress.set_ready(false);

@@ -54,7 +54,7 @@ impl Client {
     pub fn connect_to(port: u16, id: &str) -> Self {
         let mut options = MqttOptions::new(id, "127.0.0.1", port);
         options.set_keep_alive(Duration::from_secs(30));
-        options.set_max_packet_size(1 << 20, 1 << 20);
+        options.set_max_packet_size(8 << 20, 8 << 20);
         let (client, mut connection) = rumqttc::Client::new(options, 1_000);
         let heard = Shared::default();
         let shared = Arc::clone(&heard);
