@@ -75,6 +75,7 @@ impl Turn<'_> {
             }
         }
         self.poll(elevator);
+        self.drop_open_unless_level(elevator);
         let mut sent: Option<(Aim, Action, CommandId)> = None;
         if let Some(car) = self.live.cars.get_mut(elevator)
             && car.efforts.under_way.is_none()
@@ -89,6 +90,20 @@ impl Turn<'_> {
         if let Some((aim, action, id)) = sent {
             self.note_sent(elevator, aim, &action);
             self.send(elevator, id, action);
+        }
+    }
+
+    /// An `open_door` that waited its turn while the car left does not go out (`wire.md` section 6).
+    fn drop_open_unless_level(&mut self, elevator: &ElevatorId) {
+        let car = self.live.cars.get(elevator);
+        let open = car.and_then(|car| car.efforts.get(Aim::Open));
+        if let Some(open) = open
+            && open.stage == Stage::Waiting
+            && let Action::OpenDoor { landing } = &open.action
+            && !self.stands_level(elevator, landing)
+            && let Some(car) = self.live.cars.get_mut(elevator)
+        {
+            car.efforts.drop_aim(Aim::Open);
         }
     }
 

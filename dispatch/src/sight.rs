@@ -135,6 +135,13 @@ impl Turn<'_> {
         Some(Landing { floor, side })
     }
 
+    /// The car was READ standing level at the landing, whatever its door does.
+    pub(crate) fn stands_level(&self, elevator: &ElevatorId, landing: &Landing) -> bool {
+        self.read(elevator, 0).is_some_and(|reading| {
+            reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&landing.floor)
+        })
+    }
+
     /// The controller has been silent for `silent_s`.
     pub(crate) fn is_silent(&self, elevator: &ElevatorId) -> bool {
         self.live

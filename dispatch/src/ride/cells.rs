@@ -229,7 +229,7 @@ impl Turn<'_> {
                 let detail = format!("{} says that it did not enter after all", ride.robot);
                 self.hold(&ride.order, ReasonCode::EntryUnconfirmed, &detail);
                 if let Some(elevator) = &ride.elevator
-                    && self.is_open_or_level(elevator, &ride.from)
+                    && self.stands_level(elevator, &ride.from)
                 {
                     let landing = ride.from.clone();
                     self.order(elevator, Aim::Open, Action::OpenDoor { landing });

@@ -148,7 +148,7 @@ impl Turn<'_> {
             Some(Stage::Failed { .. } | Stage::Lost) | None => false,
         };
         // A car that is not known to stand level is not opened; the state's deadline bounds the wait.
-        if pending || !self.is_open_or_level(elevator, landing) {
+        if pending || !self.stands_level(elevator, landing) {
             return true;
         }
         let Some(progress) = self.progress(order) else {

@@ -72,7 +72,7 @@ impl Turn<'_> {
             }
             Some(Stage::Failed { .. }) => {
                 let landing = ride.from.clone();
-                if self.is_open_or_level(elevator, &ride.from) {
+                if self.stands_level(elevator, &ride.from) {
                     self.order(elevator, Aim::Open, Action::OpenDoor { landing });
                 }
                 let detail = format!("{elevator} refused the car call to {}", ride.to);
@@ -352,16 +352,5 @@ impl Turn<'_> {
             self.hold(&ride.order, ReasonCode::ControllerLost, &detail);
         }
         silent
-    }
-
-    /// The car stands level at the landing, whatever its door does.
-    pub(super) fn is_open_or_level(
-        &self,
-        elevator: &ElevatorId,
-        landing: &protocol::Landing,
-    ) -> bool {
-        self.read(elevator, 0).is_some_and(|reading| {
-            reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&landing.floor)
-        })
     }
 }
