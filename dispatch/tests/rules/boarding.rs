@@ -202,3 +202,21 @@ fn exited_on_the_way_counts_after_the_signal_disagreed_first() {
     building.event(R1, T1, RobotEvent::Exited);
     assert_eq!(building.describe(T1), "FAILED(WRONG_FLOOR) clear");
 }
+
+/// An unanswered `open_door` is not sent once more to a car that moves by then.
+#[test]
+fn open_door_is_not_sent_again_where_the_car_left_meanwhile() {
+    let mut building = Situation::Arrived.building(Presence::None);
+    building.plant().loses.insert("open_door");
+    building.plant().shut_at("1F");
+    building.run_until("the first open_door", 3_000, |building| {
+        building
+            .plants
+            .values()
+            .any(|plant| plant.count("open_door") == 1)
+    });
+    building.plant().pass("3F", protocol::hardware::Motion::Up);
+    building.run(6_000);
+    assert_eq!(building.plant().count("open_door"), 1);
+    assert_eq!(building.describe(T1), "HOLD(DOOR_FAULT) stay");
+}
