@@ -26,10 +26,10 @@ impl Drop for Ended {
 
 /// Waits of wire.md section 7, a tenth of each where the network leaves room for it.
 const TIMING: &str = "[timing]\n\
-    lease_s = 5\ngrant_check_s = 2\nhall_call_s = 10\nentry_s = 10\nentry_recheck_s = 0.3\n\
-    door_close_s = 3\ntravel_s = 20\nexit_s = 10\nvalid_s = 0.5\nsettle_s = 0.05\n\
-    requery_s = 0.2\nsweep_s = 0.5\nreading_fresh_s = 0.6\naccept_s = 0.4\npoll_s = 0.2\n\
-    silent_s = 4\nheal_s = 1\n[limits]\nrobot_messages_per_s = 200\n";
+    lease_s = 10\ngrant_check_s = 2\nhall_call_s = 10\nentry_s = 10\nentry_recheck_s = 0.3\n\
+    door_close_s = 3\ntravel_s = 20\nexit_s = 10\nvalid_s = 1\nsettle_s = 0.05\n\
+    requery_s = 0.2\nsweep_s = 0.5\nreading_fresh_s = 1\naccept_s = 0.6\npoll_s = 0.2\n\
+    silent_s = 6\nheal_s = 1\n[limits]\nrobot_messages_per_s = 200\n";
 
 #[test]
 fn robots_ride_in_a_building_elsewhere() {
@@ -43,7 +43,7 @@ fn robots_ride_in_a_building_elsewhere() {
     fs::write(&map, printed.stdout).unwrap();
     let modbus = |unit: u8| {
         format!(
-            "presence = \"robot\"\nhold_max_s = 1.5\n\
+            "presence = \"robot\"\nhold_max_s = 2.4\n\
              driver = {{ kind = \"modbus_tcp\", bus = \"b1\", unit = {unit}, map = {map:?} }}\n"
         )
     };
@@ -57,7 +57,7 @@ fn robots_ride_in_a_building_elsewhere() {
         .with(&buses)
         .elevator_with("EL001", &modbus(1))
         .elevator_with("EL002", &modbus(2))
-        .elevator_with("EL003", "presence = \"robot\"\nhold_max_s = 1.5\n");
+        .elevator_with("EL003", "presence = \"robot\"\nhold_max_s = 2.4\n");
     let config = site.config();
     let truth = format!("127.0.0.1:{}", free_port());
 

@@ -138,7 +138,7 @@ fn usage(why: &str) -> anyhow::Result<ExitCode> {
 }
 
 async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Report> {
-    let building = Building::new(folder::cars(args)?, pace);
+    let building = Building::new(folder::cars(args, &pace)?, pace);
     let mut stage = JoinSet::new();
     stage.spawn(Arc::clone(&building).run());
     let wires = Wires::lay(args, &building, &mut stage).await?;

@@ -275,6 +275,7 @@ async fn ride(args: &RobotsArgs, config: &Config, pace: Pace) -> anyhow::Result<
 fn plan(elevator: &ElevatorConfig, pace: &Pace) -> CarPlan {
     let mut config = CarConfig::new(elevator.floors.iter().map(stop).collect());
     config.presence = elevator.presence;
+    config.dwell_s = pace.dwell_s(config.dwell_s);
     config.recall = elevator.floors.first().map(|floor| floor.label.clone());
     let hold_max_ms = pace.theirs_ms(Duration::from_millis(elevator.hold_max_ms));
     config.hold_max_s = Duration::from_millis(hold_max_ms).as_secs_f64();

@@ -8,6 +8,10 @@ pub const SPEED_MIN: f64 = 0.1;
 /// See [`SPEED_MIN`].
 pub const SPEED_MAX: f64 = 100.0;
 
+/// The shortest time that an open door stays open by itself, in our time: a gateway that does not
+/// get the processor for a moment still sees it.
+const DWELL_MIN: Duration = Duration::from_secs(2);
+
 /// Why a number is no speed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("speed {0} is not {SPEED_MIN} to {SPEED_MAX}")]
@@ -54,6 +58,13 @@ impl Pace {
         whole_ms(self.start.elapsed().as_secs_f64() * self.speed * 1000.0)
     }
 
+    /// The dwell of a car's door in the building's seconds: `dwell_s`, but at least 2 s of ours. It
+    /// costs a ride nothing, because a door that is told to close does not dwell.
+    #[must_use]
+    pub fn dwell_s(&self, dwell_s: f64) -> f64 {
+        dwell_s.max(DWELL_MIN.as_secs_f64() * self.speed)
+    }
+
     /// How long so many of the building's milliseconds last for us.
     #[must_use]
     pub fn ours(&self, building_ms: u64) -> Duration {
@@ -83,6 +94,12 @@ mod tests {
         let pace = Pace::new(10.0).unwrap();
         assert_eq!(pace.ours(5_000), Duration::from_millis(500));
         assert_eq!(pace.theirs_ms(Duration::from_millis(20)), 200);
+    }
+
+    #[test]
+    fn a_door_dwells_long_enough_to_be_seen() {
+        assert_eq!(Pace::new(1.0).unwrap().dwell_s(6.0), 6.0);
+        assert_eq!(Pace::new(20.0).unwrap().dwell_s(6.0), 40.0);
     }
 
     #[test]

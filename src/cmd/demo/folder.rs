@@ -16,7 +16,7 @@ use sim::live::map_text::map_text;
 use sim::live::modbus::{Line, Unit};
 use sim::live::mqtt_controller::MqttController;
 use sim::live::radio::Endpoint;
-use sim::live::{Building, CarPlan};
+use sim::live::{Building, CarPlan, Pace};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -35,23 +35,23 @@ const LOG_SHOWN: usize = 4_000;
 /// Waits of `wire.md` section 7 in the building's seconds, and the shortest that this machine's
 /// network and scheduler leave room for, in ours.
 const WAITS: [(&str, f64, f64); 18] = [
-    ("lease_s", 30.0, 5.0),
-    ("grant_check_s", 5.0, 2.0),
+    ("lease_s", 30.0, 10.0),
+    ("grant_check_s", 5.0, 3.0),
     ("hall_call_s", 60.0, 10.0),
     ("entry_s", 60.0, 10.0),
     ("entry_recheck_s", 1.0, 0.3),
     ("door_close_s", 15.0, 3.0),
     ("travel_s", 180.0, 15.0),
     ("exit_s", 60.0, 10.0),
-    ("valid_s", 5.0, 0.5),
+    ("valid_s", 5.0, 1.0),
     ("settle_s", 0.5, 0.05),
     ("requery_s", 2.0, 0.2),
     ("sweep_s", 5.0, 0.5),
     ("promote_s", 120.0, 12.0),
-    ("reading_fresh_s", 3.0, 0.6),
-    ("accept_s", 2.0, 0.4),
+    ("reading_fresh_s", 3.0, 1.0),
+    ("accept_s", 2.0, 0.6),
     ("poll_s", 2.0, 0.2),
-    ("silent_s", 10.0, 4.0),
+    ("silent_s", 10.0, 6.0),
     ("heal_s", 10.0, 1.0),
 ];
 
@@ -74,11 +74,12 @@ pub(super) fn site() -> anyhow::Result<SiteId> {
 }
 
 /// The cars of a demo, in the building's time. They start at different floors.
-pub(super) fn cars(args: &DemoArgs) -> anyhow::Result<Vec<CarPlan>> {
+pub(super) fn cars(args: &DemoArgs, pace: &Pace) -> anyhow::Result<Vec<CarPlan>> {
     let plan = |(number, elevator): (usize, ElevatorId)| {
         let mut config = CarConfig::new(stops(args)?);
         config.start = number * 3 % usize::from(args.floors);
         config.hold_max_s = hold_max_s(args.speed) * args.speed;
+        config.dwell_s = pace.dwell_s(config.dwell_s);
         config.ride_s = args.ride_s;
         config.presence = Presence::Robot;
         Ok(CarPlan {
