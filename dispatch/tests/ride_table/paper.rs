@@ -38,6 +38,30 @@ of the wire specification. A presence signal is named where the cell depends on 
 `presence = \"robot\"` and `\"any\"` alike.
 ";
 
+const TAIL: &str = "
+## 5. Where the specification leaves a choice
+
+* `cancel_enter` while `enter` is withheld acts as `ride/cancel` whatever the signal says: nobody was let in.
+* *No SHUT read since `enter`* counts from the first `enter` of a grant, through every state after it. After a gateway
+  start it counts as read: without a signal the robot's word alone then proves no empty car.
+* `exit` in HOLD waits for a hold that was taken, as everywhere; in a mode in which no hold may be sent the open door
+  alone gives it.
+* A refused hold in ELEVATOR_ARRIVED or TARGET_ARRIVED ends what the hold before it was good for, so that HOLD(DOOR_FAULT)
+  goes on only by a new hold that is taken.
+* Where `hold_door` and another command are due at one moment, `hold_door` goes first.
+* `hold_door` extends each deadline by at most 120 s in all; the next state counts anew.
+* ROBOT_ENTERED that shows the car open at `to` with the car call taken goes through RUNNING to TARGET_ARRIVED: a short ride
+  may fall between two readings.
+* A car call that is refused in RUNNING is dealt with at `travel_s`.
+* The door is closed four times in ROBOT_ENTERED and after ROBOT_EXITED at most: once, and three times more. The robot is
+  reminded three times to leave, each time for another `exit_s`.
+* After a gateway start ROBOT_ENTERED and RUNNING say `ride`: no `stay` is known in these states.
+* A controller that is silent while `enter` is withheld means HOLD, as in ELEVATOR_ARRIVED.
+* `site resume` is refused while an elevator of a burning zone tells `fire` or `emergency`.
+* What `--force` took out of use has a BLOCK too: `maintenance off` alone gives it back to nobody.
+* What a robot says of an order before its present one is judged by how that order ended.
+";
+
 fn page(faults: &mut Faults) -> String {
     let mut text = HEAD.to_owned();
     let mut section = |title: &str, sheets: &[Sheet]| {
@@ -60,6 +84,7 @@ fn page(faults: &mut Faults) -> String {
     section("2. Time and dispatch", &time_rows::sheets(faults));
     section("3. Elevator and controller", &elevator_rows::sheets(faults));
     section("4. Operator and gateway", &operator_rows::sheets(faults));
+    text.push_str(TAIL);
     text
 }
 
