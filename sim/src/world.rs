@@ -69,7 +69,13 @@ impl WorldConfig {
     /// A world with a broker 5 ms away, a disk that syncs at once, and no tales.
     #[must_use]
     pub fn new(site: SitePlan) -> Self {
-        Self { site, latency_ms: 5, sync_ms: 0, seed: 1, tales: false }
+        Self {
+            site,
+            latency_ms: 5,
+            sync_ms: 0,
+            seed: 1,
+            tales: false,
+        }
     }
 }
 
@@ -182,7 +188,9 @@ impl World {
     /// A controller.
     #[must_use]
     pub fn controller(&self, elevator: &ElevatorId) -> Option<&Controller> {
-        self.elevator_places.get(elevator).map(|place| &self.elevators[*place])
+        self.elevator_places
+            .get(elevator)
+            .map(|place| &self.elevators[*place])
     }
 
     /// The controllers.
@@ -194,7 +202,9 @@ impl World {
     /// A robot.
     #[must_use]
     pub fn robot(&self, robot: &RobotId) -> Option<&Robot> {
-        self.robot_places.get(robot).map(|place| &self.robots[*place])
+        self.robot_places
+            .get(robot)
+            .map(|place| &self.robots[*place])
     }
 
     /// The robots.
@@ -206,7 +216,10 @@ impl World {
     /// The answer to an operator's question.
     #[must_use]
     pub fn answer(&self, ticket: u64) -> Option<&Result<OperatorAnswer, String>> {
-        self.answers.iter().find(|(known, _)| *known == ticket).map(|(_, answer)| answer)
+        self.answers
+            .iter()
+            .find(|(known, _)| *known == ticket)
+            .map(|(_, answer)| answer)
     }
 
     /// Takes what happened since the last time.
@@ -238,7 +251,9 @@ impl World {
 
     /// Does the next thing that is due at or before `limit_ms`; false where there is none.
     pub fn step_before(&mut self, limit_ms: u64) -> bool {
-        let Some((at_ms, part)) = self.schedule.take_due(limit_ms) else { return false };
+        let Some((at_ms, part)) = self.schedule.take_due(limit_ms) else {
+            return false;
+        };
         self.now_ms = self.now_ms.max(at_ms);
         match part {
             Part::Broker => self.turn_broker(),
@@ -250,7 +265,10 @@ impl World {
     }
 
     fn moment(&self) -> Moment {
-        Moment { now_ms: self.now_ms, wall: self.wall() }
+        Moment {
+            now_ms: self.now_ms,
+            wall: self.wall(),
+        }
     }
 
     fn tell(&mut self, tale: Tale) {
