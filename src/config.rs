@@ -48,6 +48,8 @@ pub struct Config {
     pub buses: BTreeMap<String, BusConfig>,
     /// The fire inputs, for the zones of `site` that have one.
     pub zone_inputs: BTreeMap<ZoneId, ZoneInput>,
+    /// What `check` refuses and `run` warns of.
+    pub advice: Vec<Mistake>,
 }
 
 /// `[gateway]`.
@@ -183,7 +185,10 @@ impl Config {
         let config = Self::read(&document.root(&parsed));
         let mistakes = document.into_mistakes();
         match config {
-            Some(config) if mistakes.is_empty() => Ok(config),
+            Some(config) if mistakes.iter().all(|mistake| mistake.advice) => Ok(Self {
+                advice: mistakes,
+                ..config
+            }),
             Some(_) | None => Err(mistakes),
         }
     }
@@ -229,6 +234,7 @@ impl Config {
             gateway,
             drivers,
             zone_inputs,
+            advice: Vec::new(),
         })
     }
 }

@@ -43,6 +43,8 @@ pub struct ModbusTcp {
     presses: Vec<Press>,
     /// What was said of the line last.
     bus: Option<bool>,
+    /// Without a reading of a fire input, until its signal is lost.
+    fire_lost_ms: u64,
 }
 
 /// What is due next.
@@ -102,6 +104,7 @@ impl ModbusTcp {
             .map(|input| ZoneStation {
                 input,
                 pace: Pace::new(zone_poll, backoff()),
+                read_ms: clock(),
             })
             .collect();
         let line = Line::new(address, timing, seed);
@@ -113,6 +116,7 @@ impl ModbusTcp {
             sweep: None,
             presses: Vec::new(),
             bus: None,
+            fire_lost_ms: timing.fire_lost_ms,
         })
     }
 

@@ -25,7 +25,10 @@ pub struct CheckArgs {
 /// # Errors
 /// Where standard output cannot be written to.
 pub fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let result = Config::load(&args.config);
+    let result = match Config::load(&args.config) {
+        Ok(config) if !config.advice.is_empty() => Err(config.advice),
+        result => result,
+    };
     let mut out = io::stdout().lock();
     match (&result, args.json) {
         (Ok(config), false) => writeln!(out, "ok: {}", summary(config))?,

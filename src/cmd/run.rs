@@ -34,6 +34,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(exit::USAGE));
         }
     };
+    for advice in &config.advice {
+        tracing::warn!("{advice}");
+    }
     let code = run_gateway(
         config,
         RunOptions {

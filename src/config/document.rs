@@ -43,6 +43,7 @@ pub(super) fn parse<'t>(file: &Path, text: &'t str) -> Result<Parsed<'t>, Vec<Mi
             key: SYNTAX.to_owned(),
             value: shown(text.lines().nth(line - 1).unwrap_or_default()),
             expected: format!("TOML: {}", error.message().replace('\n', ", ")),
+            advice: false,
         }]
     })
 }
@@ -95,6 +96,13 @@ impl<'t> Document<'t> {
         self.mistakes.borrow_mut().extend(mistakes);
     }
 
+    /// The mistake noted last is no hindrance to run.
+    fn last_is_advice(&self) {
+        if let Some((_, mistake)) = self.mistakes.borrow_mut().last_mut() {
+            mistake.advice = true;
+        }
+    }
+
     fn note(&self, place: usize, key: &str, value: &str, expected: &dyn Display) {
         let mistake = Mistake {
             file: self.file.display().to_string(),
@@ -102,6 +110,7 @@ impl<'t> Document<'t> {
             key: key.to_owned(),
             value: shown(value),
             expected: expected.to_string(),
+            advice: false,
         };
         self.mistakes.borrow_mut().push((place, mistake));
     }
@@ -170,6 +179,12 @@ impl<'d> Table<'d> {
             Some(value) => value.identifier(),
             None => default.parse().ok(),
         }
+    }
+
+    /// As `refuse`, for what the gateway can run with.
+    pub(super) fn advise(&self, name: &str, expected: impl Display) {
+        self.refuse::<()>(name, expected);
+        self.document.last_is_advice();
     }
 
     /// Notes a mistake of a key, there or left out.

@@ -180,5 +180,6 @@ fn mistake(file: &str, error: MapError) -> Mistake {
             error.value
         },
         expected: error.expected,
+        advice: false,
     }
 }

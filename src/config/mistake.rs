@@ -22,6 +22,9 @@ pub struct Mistake {
     pub value: String,
     /// What would be right; reads on from "expected".
     pub expected: String,
+    /// The gateway can run with it: `check` refuses it, `run` warns.
+    #[serde(skip)]
+    pub advice: bool,
 }
 
 impl Mistake {
@@ -33,6 +36,7 @@ impl Mistake {
             key: "(file)".to_owned(),
             value: shown(&file.display().to_string()),
             expected,
+            advice: false,
         }
     }
 }
@@ -45,6 +49,7 @@ impl fmt::Display for Mistake {
             key,
             value,
             expected,
+            advice: _,
         } = self;
         write!(f, "{file}:{line}: {key} = {value}: expected {expected}")
     }

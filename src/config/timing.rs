@@ -70,11 +70,11 @@ fn fields(timing: &mut Timing) -> [(&'static str, &mut u64); 18] {
     ]
 }
 
-/// Waits that contradict each other.
+/// Waits that contradict each other: the gateway runs with them, not well.
 fn compare(table: &Table<'_>, waits: &Waits) {
     let timing = &waits.timing;
     if waits.are_good(&["reading_fresh_s", "poll_s"]) && timing.reading_fresh_ms <= timing.poll_ms {
-        table.refuse::<()>(
+        table.advise(
             "reading_fresh_s",
             format!(
                 "more than timing.poll_s = {}, else a reading is stale before the next one",
@@ -85,7 +85,7 @@ fn compare(table: &Table<'_>, waits: &Waits) {
     if waits.are_good(&["silent_s", "reading_fresh_s"])
         && timing.silent_ms <= timing.reading_fresh_ms
     {
-        table.refuse::<()>(
+        table.advise(
             "silent_s",
             format!(
                 "more than timing.reading_fresh_s = {}, an elevator is stale before it is silent",
@@ -97,7 +97,7 @@ fn compare(table: &Table<'_>, waits: &Waits) {
     let judged_ms = timing.settle_ms + 3 * timing.requery_ms;
     if waits.are_good(&["hall_call_s", "settle_s", "requery_s"]) && timing.hall_call_ms < judged_ms
     {
-        table.refuse::<()>(
+        table.advise(
             "hall_call_s",
             format!(
                 "at least timing.settle_s + 3 x timing.requery_s = {}",

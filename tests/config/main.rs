@@ -48,8 +48,9 @@ impl Site {
 
     /// All that is told of `site.toml`, without file and line.
     fn mistakes(&self) -> Vec<String> {
-        let Err(mistakes) = Config::load(&self.path("site.toml")) else {
-            return Vec::new();
+        let mistakes = match Config::load(&self.path("site.toml")) {
+            Ok(config) => config.advice,
+            Err(mistakes) => mistakes,
         };
         let told = mistakes
             .iter()

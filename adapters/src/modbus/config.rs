@@ -15,18 +15,22 @@ pub struct LineTiming {
     pub backoff_min_ms: u64,
     /// After many.
     pub backoff_max_ms: u64,
+    /// Without a reading of a fire input, until its signal is lost.
+    pub fire_lost_ms: u64,
 }
 
 impl Default for LineTiming {
     /// A command with its fence is answered, or is not, within the 2 s of `accept_s` (`wire.md`
     /// section 7); a reply over TCP that takes longer comes from a peer that stands still. Backoff
-    /// of 0.2 to 10 s as for the broker.
+    /// of 0.2 to 10 s as for the broker. A fire input is lost after `reading_fresh_s`: one reply that
+    /// is late is no fire.
     fn default() -> Self {
         Self {
             connect_ms: 1_000,
             request_ms: 800,
             backoff_min_ms: 200,
             backoff_max_ms: 10_000,
+            fire_lost_ms: 3_000,
         }
     }
 }

@@ -88,7 +88,7 @@ impl ModbusTcp {
         Ok(())
     }
 
-    /// Reads a fire input. What cannot be read is not clear (`wire.md` section 7).
+    /// Reads a fire input. What cannot be read for `fire_lost_ms` is not clear (`wire.md` section 7).
     pub(super) async fn read_zone(
         &mut self,
         at: usize,
@@ -100,7 +100,8 @@ impl ModbusTcp {
         let clear = match &result {
             Ok(points) => {
                 zone.pace.succeed();
-                points.first() == Some(&zone.input.clear)
+                zone.read_ms = (self.clock)();
+                Some(points.first() == Some(&zone.input.clear))
             }
             Err(trouble) => {
                 if !zone.pace.is_failing() {
@@ -108,13 +109,14 @@ impl ModbusTcp {
                     tracing::warn!(%zone, "fire input cannot be read: {trouble}");
                 }
                 zone.pace.fail();
-                false
+                zone.is_lost((self.clock)(), self.fire_lost_ms)
+                    .then_some(false)
             }
         };
-        reports.push(DriverReport::ZoneFire {
-            zone: zone.input.zone.clone(),
-            clear,
-        });
+        if let Some(clear) = clear {
+            let zone = zone.input.zone.clone();
+            reports.push(DriverReport::ZoneFire { zone, clear });
+        }
         self.judge(&result, reports);
         result.map(|_| ())
     }
@@ -152,9 +154,12 @@ impl ModbusTcp {
         for station in &mut self.stations {
             say_link(station, false, reports);
         }
+        let now_ms = (self.clock)();
         for zone in &self.zones {
-            let zone = zone.input.zone.clone();
-            reports.push(DriverReport::ZoneFire { zone, clear: false });
+            if zone.is_lost(now_ms, self.fire_lost_ms) {
+                let zone = zone.input.zone.clone();
+                reports.push(DriverReport::ZoneFire { zone, clear: false });
+            }
         }
     }
 

@@ -90,9 +90,16 @@ pub(super) struct ZoneStation {
     pub(super) input: ZoneInput,
     /// When it is read.
     pub(super) pace: Pace,
+    /// It was read last then, on the gateway's clock; the start of the line before that.
+    pub(super) read_ms: u64,
 }
 
 impl ZoneStation {
+    /// It has not been read for so long that its signal is lost.
+    pub(super) fn is_lost(&self, now_ms: u64, lost_ms: u64) -> bool {
+        now_ms.saturating_sub(self.read_ms) >= lost_ms
+    }
+
     /// The read of it.
     pub(super) fn block(&self) -> Block {
         Block {

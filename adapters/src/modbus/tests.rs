@@ -24,6 +24,7 @@ const TIMING: LineTiming = LineTiming {
     request_ms: 100,
     backoff_min_ms: 20,
     backoff_max_ms: 200,
+    fire_lost_ms: 0,
 };
 
 /// Floor in input register 0; door by discrete inputs 0 and 1; motion by 2 and 3.

@@ -80,3 +80,39 @@ async fn a_fire_input_that_cannot_be_read_is_not_clear() {
         assert!(next(&mut line).await, "{play:?}: it is read again");
     }
 }
+
+#[tokio::test]
+async fn a_fire_input_is_lost_only_after_its_time() {
+    let mut requests = 0;
+    let device = Device::start(move |_, _| {
+        requests += 1;
+        if requests == 2 {
+            Play::Exception(2)
+        } else {
+            Play::Answer
+        }
+    })
+    .await;
+    device.set(9, 1, 0, 1);
+    let timing = LineTiming {
+        fire_lost_ms: 60_000,
+        ..TIMING
+    };
+    let input = zone(Table::Discrete, 0, 1);
+    let mut line = line_to(&device.address, Vec::new(), vec![input.clone()], timing);
+    assert!(next(&mut line).await);
+    assert!(
+        next(&mut line).await,
+        "one refused reply between is no fire"
+    );
+
+    // The clock of these tests goes on by a millisecond at each look.
+    let refuses = Device::start(|_, _| Play::Exception(2)).await;
+    let timing = LineTiming {
+        fire_lost_ms: 5,
+        ..TIMING
+    };
+    let mut line = line_to(&refuses.address, Vec::new(), vec![input], timing);
+    assert!(!next(&mut line).await, "what stays unread is fire");
+    assert!(refuses.requests().len() >= 3, "and not at the first try");
+}
