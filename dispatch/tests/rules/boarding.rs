@@ -220,3 +220,23 @@ fn open_door_is_not_sent_again_where_the_car_left_meanwhile() {
     assert_eq!(building.plant().count("open_door"), 1);
     assert_eq!(building.describe(T1), "HOLD(DOOR_FAULT) stay");
 }
+
+/// HOLD: what was to go on does not go out any more, least of all a closing door.
+#[test]
+fn no_close_door_and_no_call_of_before_goes_out_in_hold() {
+    for word in ["car_call", "close_door"] {
+        let mut building = Situation::Arrived.building(Presence::None);
+        building.plant().loses.insert(word);
+        building.event(R1, T1, RobotEvent::Entered);
+        building.run(1_500);
+        assert_eq!(building.plant().count(word), 1);
+        building.event(R1, T1, RobotEvent::CancelEnter { again: false });
+        building.run(10_000);
+        assert_eq!(
+            building.plant().count(word),
+            1,
+            "{word} is not sent once more"
+        );
+        assert_eq!(building.describe(T1), "HOLD(ENTRY_UNCONFIRMED) exit");
+    }
+}

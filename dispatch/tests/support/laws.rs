@@ -177,7 +177,8 @@ impl Laws {
         let record = state.elevator(id);
         let owner = record.owner.as_ref().map(|owner| owner.fence);
         // One that goes out before a grant of the same step carries the highest fence before it.
-        let last = command.order_id.is_none() && highest.get(id) == Some(&command.fence);
+        let last = command.order_id.is_none()
+            && highest.get(id).copied().unwrap_or_default() == command.fence;
         let fence = owner.unwrap_or(record.fence);
         assert!(
             last || command.fence == fence,

@@ -118,62 +118,13 @@ impl Building {
                 self.read_again();
             }
             Situation::Target => self.reach_target(),
-            Situation::Exited => {
-                self.reach_target();
-                self.plant().occupied(false);
-                self.plant().deaf.insert("close_door");
-                self.read_again();
-                self.event(R1, T1, RobotEvent::Exited);
-                // A signal that says EMPTY once more would free the car, which stands open.
-                self.plant().occupied(true);
-                self.run(100);
-            }
-            Situation::HoldBoarding => {
-                self.reach_arrived(true);
-                self.event(R1, T1, RobotEvent::CancelExit);
-                self.run(200);
-            }
-            Situation::HoldBoardingShut => {
-                self.reach_arrived(true);
-                self.event(R1, T1, RobotEvent::CancelExit);
-                self.run(200);
-                self.plant().shut_at("1F");
-                self.read_again();
-            }
-            Situation::HoldFire => {
-                self.reach_arrived(true);
-                self.plant().reading.mode = Mode::Fire;
-                self.read_again();
-                self.run(100);
-            }
-            Situation::HoldRunning => {
-                self.reach_running();
-                self.plant().answers = false;
-                self.run(12_000);
-                self.plant().answers = true;
-                self.run(3_000);
-            }
-            Situation::HoldTarget => {
-                self.reach_target();
-                self.event(R1, T1, RobotEvent::CancelExit);
-                self.run(200);
-            }
-            Situation::Cancelled => {
-                self.reach_waiting(true);
-                self.cancel(R1, T1);
-                self.run(4_000);
-            }
-            Situation::Expired => {
-                self.plant().reading.fault = Some("door motor".to_owned());
-                self.run(2_500);
-                let mut request = self.request_of(T1);
-                request.expires_at = Some(site::later(self.wall(), 1_000));
-                self.ask(R1, request);
-                self.run(1_500);
-            }
-            Situation::Failed => {
-                self.reach_waiting(true);
-                self.run(40_000);
+            Situation::HoldBoarding
+            | Situation::HoldBoardingShut
+            | Situation::HoldFire
+            | Situation::HoldRunning
+            | Situation::HoldTarget => self.reach_hold(situation),
+            Situation::Exited | Situation::Cancelled | Situation::Expired | Situation::Failed => {
+                self.reach_end(situation)
             }
         }
         let state = situation.state();
@@ -182,6 +133,60 @@ impl Building {
             "{situation:?} was not reached: {}",
             self.describe(T1)
         );
+    }
+
+    fn reach_hold(&mut self, situation: Situation) {
+        if situation == Situation::HoldFire {
+            self.reach_arrived(true);
+            self.plant().reading.mode = Mode::Fire;
+            self.read_again();
+            self.run(100);
+        } else if situation == Situation::HoldRunning {
+            self.reach_running();
+            self.plant().answers = false;
+            self.run(12_000);
+            self.plant().answers = true;
+            self.run(3_000);
+        } else if situation == Situation::HoldTarget {
+            self.reach_target();
+            self.event(R1, T1, RobotEvent::CancelExit);
+            self.run(200);
+        } else {
+            self.reach_arrived(true);
+            self.event(R1, T1, RobotEvent::CancelExit);
+            self.run(200);
+            if situation == Situation::HoldBoardingShut {
+                self.plant().shut_at("1F");
+                self.read_again();
+            }
+        }
+    }
+
+    fn reach_end(&mut self, situation: Situation) {
+        if situation == Situation::Exited {
+            self.reach_target();
+            self.plant().occupied(false);
+            self.plant().deaf.insert("close_door");
+            self.read_again();
+            self.event(R1, T1, RobotEvent::Exited);
+            // A signal that says EMPTY once more would free the car, which stands open.
+            self.plant().occupied(true);
+            self.run(100);
+        } else if situation == Situation::Expired {
+            self.plant().reading.fault = Some("door motor".to_owned());
+            self.run(2_500);
+            let mut request = self.request_of(T1);
+            request.expires_at = Some(site::later(self.wall(), 1_000));
+            self.ask(R1, request);
+            self.run(1_500);
+        } else if situation == Situation::Cancelled {
+            self.reach_waiting(true);
+            self.cancel(R1, T1);
+            self.run(4_000);
+        } else {
+            self.reach_waiting(true);
+            self.run(40_000);
+        }
     }
 
     fn reach_waiting(&mut self, at_door: bool) {
