@@ -103,6 +103,16 @@ fn controllers_that_speak_mqtt_beside_modbus_ones_on_a_mosquitto() {
 }
 
 #[test]
+fn a_ride_that_is_not_at_its_end_in_time_has_failed_and_is_exit_code_1() {
+    let (code, report, told) = demo(&["--rides", "6", "--timeout-s", "1"]);
+    assert_eq!(code, Some(1), "{report} {told}");
+    let failed = report["failed"].as_u64().unwrap();
+    assert!(failed > 0, "{report} {told}");
+    assert_eq!(report["completed"], 6 - failed);
+    assert_eq!(report["violations"], 0, "{report} {told}");
+}
+
+#[test]
 fn plain_lines_where_no_terminal_is_watching() {
     let arguments = ["demo", "--rides", "2", "--robots", "2", "--speed", "20"];
     let output = hallcall().args(arguments).output().unwrap();

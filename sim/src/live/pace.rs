@@ -10,7 +10,7 @@ pub const SPEED_MAX: f64 = 100.0;
 
 /// The shortest time that an open door stays open by itself, in our time: a gateway that does not
 /// get the processor for a moment still sees it.
-const DWELL_MIN: Duration = Duration::from_secs(2);
+const DWELL_MIN: Duration = Duration::from_secs(5);
 
 /// Why a number is no speed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -58,7 +58,7 @@ impl Pace {
         whole_ms(self.start.elapsed().as_secs_f64() * self.speed * 1000.0)
     }
 
-    /// The dwell of a car's door in the building's seconds: `dwell_s`, but at least 2 s of ours. It
+    /// The dwell of a car's door in the building's seconds: `dwell_s`, but at least 5 s of ours. It
     /// costs a ride nothing, because a door that is told to close does not dwell.
     #[must_use]
     pub fn dwell_s(&self, dwell_s: f64) -> f64 {
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_door_dwells_long_enough_to_be_seen() {
         assert_eq!(Pace::new(1.0).unwrap().dwell_s(6.0), 6.0);
-        assert_eq!(Pace::new(20.0).unwrap().dwell_s(6.0), 40.0);
+        assert_eq!(Pace::new(20.0).unwrap().dwell_s(6.0), 100.0);
     }
 
     #[test]
