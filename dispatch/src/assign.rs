@@ -150,8 +150,7 @@ impl Turn<'_> {
             .cloned()
             .collect();
         while !free.is_empty() {
-            let waiting = self.ranked();
-            let next = waiting.iter().find_map(|order| {
+            let next = self.next_waiters().find_map(|order| {
                 let ride = self.state.rides.get(order)?;
                 Some((order.clone(), self.best_free(ride, &free)?))
             });
@@ -198,16 +197,6 @@ impl Turn<'_> {
             progress.granted_ms = now_ms;
         }
         self.ask(elevator);
-    }
-
-    fn is_promoted(&self, order: &OrderId) -> bool {
-        let born = self
-            .live
-            .rides
-            .get(order)
-            .map_or(0, |progress| progress.born_ms);
-        let age = crate::queue::signed(self.now.mono_ms).saturating_sub(born);
-        age >= crate::queue::signed(self.config.timing.promote_ms)
     }
 }
 

@@ -10,7 +10,7 @@
 //! * [`config`]: what a site is. [`input`], [`fact`], [`effect`]: what goes in and comes out.
 //! * [`state`] is the fold of facts, [`ledger`] what orders are remembered by, `keep` both as
 //!   bytes; `live` is what is known only while the process runs.
-//! * `core` takes one input; `turn` is a step at work: `request` admits, `queue` and `assign` give
+//! * `core` takes one input; `turn` is a step at work: `request` admits, `queue`, `rank` and `assign` give
 //!   elevators, `ride` is the table of `ride.md`, `command` and `effort` talk to elevators,
 //!   `observe` and `sight` say what may be believed, `sweep` is what time does, `operator` and
 //!   `site` what people do, `invariant` the laws as code, `render`, `elevator_view` and `watch` what others are told.
@@ -24,6 +24,7 @@ mod core;
 pub mod edge;
 pub mod effect;
 mod effort;
+mod elevator;
 mod elevator_view;
 pub mod fact;
 pub mod input;
@@ -34,6 +35,7 @@ mod live;
 mod observe;
 mod operator;
 mod queue;
+mod rank;
 mod render;
 mod request;
 mod ride;

@@ -14,6 +14,7 @@ use protocol::{ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
 use crate::alarm::Alarms;
 use crate::effort::{Efforts, QueryState};
 use crate::input::Now;
+use crate::rank::Waiters;
 use crate::timer::Timers;
 
 /// Everything that is not kept.
@@ -24,7 +25,7 @@ pub(crate) struct Live {
     /// The live rides, and what they wait for.
     pub(crate) rides: BTreeMap<OrderId, Progress>,
     /// The orders that are QUEUED.
-    pub(crate) queued: BTreeSet<OrderId>,
+    pub(crate) queued: Waiters,
     /// The robots.
     pub(crate) robots: BTreeMap<RobotId, Robot>,
     /// What each zone's fire input said last; absent until it was read.

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use protocol::ride::{Reason, RideState};
 use protocol::{ElevatorId, OrderId, ReasonCode, limits};
 
+use crate::rank::Rank;
 use crate::state::Ride;
 use crate::turn::{Turn, reason};
 
@@ -13,30 +14,24 @@ const TELL_MS: u64 = 5_000;
 /// How long a ride takes where none was seen yet, for estimates only.
 const RIDE_MS_GUESS: u64 = 60_000;
 
-/// The rank of a waiter; a greater one is served first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
-    /// It has waited for `promote_s`: before all that have not, the oldest first.
-    promoted: bool,
-    /// Its worth in milliseconds.
-    score: i64,
-    /// The older first.
-    born: Reverse<i64>,
-    /// The smaller id first, so that ranks are never equal.
-    order: Reverse<OrderId>,
-}
-
 impl Turn<'_> {
+    /// Puts a ride into the queue, or ranks it anew where it is in it.
+    pub(crate) fn enqueue(&mut self, order: &OrderId) {
+        if let Some(ride) = self.state.rides.get(order) {
+            let rank = self.rank(ride);
+            self.live.queued.put(rank);
+        }
+    }
+
     /// The rank of a queued ride at this moment.
-    pub(crate) fn rank(&self, ride: &Ride) -> Rank {
+    fn rank(&self, ride: &Ride) -> Rank {
         let policy = &self.config.queue;
         let progress = self.live.rides.get(&ride.order);
         let born = progress.map_or(0, |progress| progress.born_ms);
-        let age = signed(self.now.mono_ms).saturating_sub(born).max(0);
-        let promoted = age >= signed(self.config.timing.promote_ms);
+        let promoted = self.is_promoted(&ride.order);
         let mut score = 0;
         if policy.ageing {
-            score += age;
+            score -= born;
         }
         if !promoted {
             score += i64::from(ride.priority) * signed(policy.priority_step_ms);
@@ -65,20 +60,30 @@ impl Turn<'_> {
         away.map_or(0, |away| whole.saturating_sub(away) / 2)
     }
 
-    /// The queued rides, first the one that is served first.
-    pub(crate) fn ranked(&self) -> Vec<OrderId> {
-        let mut waiting: Vec<Rank> = self.queued_rides().map(|ride| self.rank(ride)).collect();
-        waiting.sort_unstable_by(|a, b| b.cmp(a));
-        if self.live.grants_since_reserved.saturating_add(1) >= self.config.queue.reserved_every {
-            let reserved = waiting
-                .iter()
-                .position(|rank| rank.promoted && self.is_low_class(&rank.order.0));
-            if let Some(place) = reserved {
-                let rank = waiting.remove(place);
-                waiting.insert(0, rank);
-            }
-        }
-        waiting.into_iter().map(|rank| rank.order.0).collect()
+    /// The waiters, first the one that is served first: now and then one of low class that has
+    /// waited for `promote_s`.
+    pub(crate) fn next_waiters(&self) -> impl Iterator<Item = &OrderId> {
+        let due = self.live.grants_since_reserved.saturating_add(1);
+        let reserved = (due >= self.config.queue.reserved_every)
+            .then(|| {
+                let promoted = self.live.queued.ranked().take_while(|rank| rank.promoted);
+                let mut orders = promoted.map(|rank| &rank.order.0);
+                orders.find(|order| self.is_low_class(order))
+            })
+            .flatten();
+        let others = self.live.queued.ranked().map(|rank| &rank.order.0);
+        reserved.into_iter().chain(others)
+    }
+
+    /// It has waited for `promote_s`.
+    pub(crate) fn is_promoted(&self, order: &OrderId) -> bool {
+        let born = self
+            .live
+            .rides
+            .get(order)
+            .map_or(0, |progress| progress.born_ms);
+        let age = signed(self.now.mono_ms).saturating_sub(born);
+        age >= signed(self.config.timing.promote_ms)
     }
 
     /// Low class: less than the usual priority, or not at the door.
@@ -96,22 +101,14 @@ impl Turn<'_> {
 
     /// The queued rides, by order id.
     pub(crate) fn queued_rides(&self) -> impl Iterator<Item = &Ride> {
-        self.live
-            .queued
-            .iter()
-            .filter_map(|order| self.state.rides.get(order))
+        let orders = self.live.queued.orders();
+        orders.filter_map(|order| self.state.rides.get(order))
     }
 
     /// The place of a queued ride, from 1.
     pub(crate) fn queue_position(&self, order: &OrderId) -> Option<u32> {
-        let own = self.rank(self.state.rides.get(order)?);
-        let before = self
-            .queued_rides()
-            .filter(|ride| &ride.order != order && self.rank(ride) > own)
-            .count();
-        u32::try_from(before)
-            .ok()
-            .map(|before| before.saturating_add(1))
+        let place = self.live.queued.position(order)?;
+        u32::try_from(place).ok()
     }
 
     /// How many queued rides an elevator could serve.
@@ -193,8 +190,9 @@ impl Turn<'_> {
 
     /// Tells waiters that their place, estimate or reason changed, at most every 5 s each.
     pub(crate) fn tell_waiters(&mut self) {
-        let orders: Vec<OrderId> = self.live.queued.iter().cloned().collect();
+        let orders: Vec<OrderId> = self.live.queued.orders().cloned().collect();
         for order in orders {
+            self.enqueue(&order);
             let Some(ride) = self.state.rides.get(&order) else {
                 continue;
             };

@@ -222,7 +222,6 @@ impl Turn<'_> {
             ..Progress::default()
         };
         self.live.rides.insert(order.clone(), progress);
-        self.live.queued.insert(order.clone());
         let mut shift = Shift::to(RideState::Queued, Instruction::Wait);
         shift.reason = self
             .state

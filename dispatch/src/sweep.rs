@@ -5,6 +5,7 @@ use protocol::{OrderId, ReasonCode};
 
 use crate::fact::{Fact, KeptUntil, RideFact};
 use crate::live::Robot;
+use crate::queue::signed;
 use crate::ride::Afterwards;
 use crate::timer::TimerKey;
 use crate::turn::{Shift, Turn};
@@ -57,9 +58,9 @@ impl Turn<'_> {
             return;
         }
         let expiry = expires_at.map(|at| now_ms.saturating_add(at.since(self.now.wall)));
-        let promotion = u64::try_from(progress.born_ms)
+        let promote_ms = signed(self.config.timing.promote_ms);
+        let promotion = u64::try_from(progress.born_ms.saturating_add(promote_ms))
             .ok()
-            .map(|born| born.saturating_add(self.config.timing.promote_ms))
             .filter(|at| queued && *at > now_ms);
         let next = [Some(lease_ends), expiry, promotion].into_iter().flatten();
         let next = next.filter(|at| *at > now_ms).min();
@@ -67,6 +68,10 @@ impl Turn<'_> {
         self.live
             .timers
             .set(TimerKey::Ride(order.clone()), Some(next));
+        if queued {
+            // It may have been promoted.
+            self.enqueue(order);
+        }
     }
 
     fn lose_robot(&mut self, order: &OrderId) {

@@ -141,7 +141,7 @@ impl Turn<'_> {
             };
         }
         if shift.state == RideState::Queued {
-            self.live.queued.insert(order.clone());
+            self.enqueue(order);
         } else {
             self.live.queued.remove(order);
         }

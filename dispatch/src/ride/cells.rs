@@ -118,6 +118,7 @@ impl Turn<'_> {
             }));
         }
         if state == RideState::Queued {
+            self.enqueue(order);
             self.live.dispatch_due = true;
         }
         if let Some(elevator) = elevator {

@@ -92,7 +92,7 @@ impl Turn<'_> {
         };
         self.live.rides.insert(order.clone(), progress);
         if state == RideState::Queued {
-            self.live.queued.insert(order.clone());
+            self.enqueue(order);
         }
         self.live
             .timers

@@ -6,7 +6,7 @@ use protocol::ops::Presence;
 use protocol::ride::RideState;
 
 use crate::support::site::{car, elevator, floor, one_car, served, site, two_cars};
-use crate::support::{Building, E1, E2, R1, Situation, T1};
+use crate::support::{Building, E1, E2, R1, R2, Situation, T1, T2};
 
 /// A car that serves 1F to 12F.
 fn tall(id: &str) -> ElevatorConfig {
@@ -191,4 +191,43 @@ fn two_elevators_serve_two_robots_at_once_and_a_third_waits() {
     building.run(2_000);
     let ride = &building.state().rides[&"T-c".parse().expect("an id")];
     assert_eq!(ride.elevator, first.elevator_id);
+}
+
+/// AT-LIFT-06: B asks while A is in each of its states: no command for B before A is done.
+#[test]
+fn no_command_for_another_order_before_the_owner_is_done() {
+    for situation in [
+        Situation::Granted,
+        Situation::Waiting,
+        Situation::Arrived,
+        Situation::Withheld,
+        Situation::EnteredShut,
+        Situation::Running,
+        Situation::Target,
+        Situation::Exited,
+        Situation::HoldBoarding,
+        Situation::HoldRunning,
+    ] {
+        let mut building = situation.building(Presence::None);
+        let mut request = building.request_of(T2);
+        request.from.floor = floor("6F");
+        request.to.floor = floor("3F");
+        request.priority = 9;
+        building.ask(R2, request);
+        building.run(4_000);
+        assert!(building.is_in(T2, RideState::Queued), "{situation:?}");
+        let others = building.plant().log.iter().filter(|sent| {
+            sent.command
+                .order_id
+                .as_ref()
+                .is_some_and(|order| order.as_str() == T2)
+        });
+        assert_eq!(others.count(), 0, "{situation:?}");
+        let owner = building
+            .state()
+            .elevator(&elevator(E1))
+            .owner
+            .expect("an owner");
+        assert_eq!(owner.order.as_str(), T1, "{situation:?}");
+    }
 }

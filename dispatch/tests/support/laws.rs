@@ -6,8 +6,9 @@ use dispatch::{
     Core, Effect, Effects, ElevatorFact, Fact, Input, RideFact, SiteConfig, State, ledger_changes,
 };
 use protocol::hardware::{Action, Change, Command, Mode, Motion, Reading, Report};
+use protocol::ops::Presence;
 use protocol::ride::{Instruction, RideState};
-use protocol::{ElevatorId, Fence};
+use protocol::{ElevatorId, Fence, ReasonCode};
 
 /// What the observer knows, from inputs and facts alone.
 #[derive(Debug)]
@@ -141,6 +142,7 @@ impl Laws {
                 ..
             }) => {
                 let ride = &self.folded.rides[order];
+                self.look_at_signal(fact);
                 assert_eq!(*seq, ride.seq + 1, "{order}: no state is skipped");
                 if *instruction == Instruction::Enter && ride.instruction != Instruction::Enter {
                     let elevator = ride.elevator.as_ref().expect("an elevator before enter");
@@ -150,6 +152,36 @@ impl Laws {
                 }
             }
             Fact::Ride(_) | Fact::Elevator(_) | Fact::Site(_) => {}
+        }
+    }
+
+    /// Where there is a presence signal, no ride goes in or comes out without it (AT-LIFT-09).
+    fn look_at_signal(&self, fact: &Fact) {
+        let Fact::Ride(RideFact::Moved {
+            order,
+            state,
+            reason,
+            ..
+        }) = fact
+        else {
+            return;
+        };
+        let ride = &self.folded.rides[order];
+        let Some(elevator) = &ride.elevator else {
+            return;
+        };
+        let by_operator = reason
+            .as_ref()
+            .is_some_and(|reason| reason.code == ReasonCode::OperatorReset);
+        if self.config.elevators[elevator].presence == Presence::None || by_operator {
+            return;
+        }
+        let occupied = self.read.get(elevator).and_then(|reading| reading.occupied);
+        let ends = state.is_terminal() || *state == RideState::Queued;
+        if *state == RideState::RobotEntered && ride.state != RideState::RobotEntered {
+            assert_eq!(occupied, Some(true), "{order} goes in");
+        } else if ends && ride.inside {
+            assert_eq!(occupied, Some(false), "{order} comes out as {state}");
         }
     }
 
@@ -193,6 +225,12 @@ impl Laws {
             let ride = state.rides.get(order).map(|ride| ride.state);
             let confirmed = matches!(ride, Some(RideState::RobotEntered | RideState::RobotExited));
             assert!(confirmed, "close_door in {ride:?}");
+        }
+        if let Action::CarCall { .. } = command.action {
+            let order = &record.owner.as_ref().expect("an owner").order;
+            let ride = state.rides.get(order).map(|ride| ride.state);
+            let confirmed = matches!(ride, Some(RideState::RobotEntered | RideState::Running));
+            assert!(confirmed, "car_call in {ride:?}");
         }
         if let Action::OpenDoor { landing } = &command.action {
             let read = self.read.get(id).expect("a READ before open_door");
