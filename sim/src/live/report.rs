@@ -149,7 +149,7 @@ impl Sorted {
         // A count of rides is far below 2^53.
         #[allow(clippy::cast_precision_loss)]
         let count = self.0.len().max(1) as f64;
-        rounded(self.0.iter().sum::<f64>() / count)
+        rounded(self.0.iter().fold(0.0, |sum, figure| sum + figure) / count)
     }
 
     /// The smallest figure that so many percent do not exceed; 0 of none.
