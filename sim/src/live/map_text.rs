@@ -8,29 +8,19 @@ use super::modbus::{door_word, mode_word};
 /// The map of controllers with this layout, to be read every `poll_ms` milliseconds.
 #[must_use]
 pub fn map_text(layout: &Layout, poll_ms: u64) -> String {
-    let [(up, lamp_up), (down, lamp_down), (car, lamp_car)] = layout.rows();
-    let open = layout.buttons();
-    let (close, cancel, claim) = (open + 1, open + 2, open + 3);
-    let doors = listed(&[
-        ("closed", door_word(Door::Closed)),
-        ("opening", door_word(Door::Opening)),
-        ("open", door_word(Door::Open)),
-        ("closing", door_word(Door::Closing)),
-    ]);
-    let modes = listed(&[
-        ("normal", mode_word(Mode::Normal)),
-        ("robot", mode_word(Mode::Robot)),
-        ("attendant", mode_word(Mode::Attendant)),
-        ("maintenance", mode_word(Mode::Maintenance)),
-        ("fire", mode_word(Mode::Fire)),
-        ("emergency", mode_word(Mode::Emergency)),
-        ("out_of_service", mode_word(Mode::OutOfService)),
-    ]);
     format!(
-        r#"# The registers of a simulated elevator controller.
-poll_ms = {poll_ms}
-read_gap_max = 32
+        "# The registers of a simulated elevator controller.\npoll_ms = {poll_ms}\n\
+         read_gap_max = 32\n{}{}",
+        seen(layout),
+        told(layout)
+    )
+}
 
+/// What is read.
+fn seen(layout: &Layout) -> String {
+    let [(_, lamp_up), (_, lamp_down), (_, lamp_car)] = layout.rows();
+    format!(
+        r#"
 [floors]
 count = {floors}
 
@@ -62,7 +52,24 @@ closed_limit = {{ point = "discrete", address = 1 }}
 hall_up = {{ point = "discrete", address = {lamp_up} }}
 hall_down = {{ point = "discrete", address = {lamp_down} }}
 car = {{ point = "discrete", address = {lamp_car} }}
+"#,
+        floors = layout.floors(),
+        floor = layout::FLOOR,
+        door = layout::DOOR,
+        mode = layout::MODE,
+        load = layout::LOAD,
+        modes = modes(),
+        doors = doors(),
+    )
+}
 
+/// What is written.
+fn told(layout: &Layout) -> String {
+    let [(up, _), (down, _), (car, _)] = layout.rows();
+    let open = layout.buttons();
+    let (close, cancel, claim) = (open + 1, open + 2, open + 3);
+    format!(
+        r#"
 [front.buttons]
 hall_up = {{ point = "coil", address = {up} }}
 hall_down = {{ point = "coil", address = {down} }}
@@ -77,15 +84,31 @@ claim = {{ point = "coil", address = {claim} }}
 fence = {{ point = "holding", address = {fence}, words = 2, order = "low_first" }}
 command_id = {{ point = "holding", address = {number} }}
 "#,
-        floors = layout.floors(),
-        floor = layout::FLOOR,
-        door = layout::DOOR,
-        mode = layout::MODE,
-        load = layout::LOAD,
         hold = layout::HOLD_S,
         fence = layout::FENCE,
         number = layout::COMMAND_ID,
     )
+}
+
+fn doors() -> String {
+    listed(&[
+        ("closed", door_word(Door::Closed)),
+        ("opening", door_word(Door::Opening)),
+        ("open", door_word(Door::Open)),
+        ("closing", door_word(Door::Closing)),
+    ])
+}
+
+fn modes() -> String {
+    listed(&[
+        ("normal", mode_word(Mode::Normal)),
+        ("robot", mode_word(Mode::Robot)),
+        ("attendant", mode_word(Mode::Attendant)),
+        ("maintenance", mode_word(Mode::Maintenance)),
+        ("fire", mode_word(Mode::Fire)),
+        ("emergency", mode_word(Mode::Emergency)),
+        ("out_of_service", mode_word(Mode::OutOfService)),
+    ])
 }
 
 fn listed(words: &[(&str, u16)]) -> String {
