@@ -3,62 +3,20 @@
 //! Every hop takes the same time, so what leaves in order arrives in order.
 
 mod filter;
+mod transit;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use protocol::Envelope;
 
 use self::filter::matches;
+pub use self::transit::Arrival;
+use self::transit::Transit;
 
 /// Messages that a session keeps for a client; a real broker drops the newest beyond.
 const QUEUE_MAX: usize = 100_000;
 /// Messages under way to one client without acknowledgement.
 const WINDOW: usize = 100;
-
-/// Something that arrives at a client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Arrival {
-    /// A message.
-    Message {
-        /// To whom.
-        client: String,
-        /// On which connection.
-        epoch: u64,
-        /// To be acknowledged with this.
-        packet: u64,
-        /// The topic.
-        topic: String,
-        /// The payload.
-        payload: Vec<u8>,
-        /// It is an old word, sent because of a subscription.
-        retained: bool,
-    },
-    /// The broker has a message of the client.
-    Published {
-        /// Whose.
-        client: String,
-        /// On which connection.
-        epoch: u64,
-        /// What [`ModelBroker::publish`] was told.
-        id: u64,
-    },
-}
-
-#[derive(Debug, Clone)]
-enum Transit {
-    ToBroker {
-        client: String,
-        epoch: u64,
-        id: u64,
-        envelope: Envelope,
-    },
-    ToClient(Arrival),
-    Acknowledged {
-        client: String,
-        epoch: u64,
-        packet: u64,
-    },
-}
 
 #[derive(Debug, Default)]
 struct Session {
@@ -80,6 +38,8 @@ pub struct ModelBroker {
     sessions: BTreeMap<String, Session>,
     /// The clients of each filter, so that a message finds them at once.
     subscribers: BTreeMap<String, BTreeSet<String>>,
+    /// Those filters that stand for more than one topic; few, however many clients there are.
+    wild: BTreeSet<String>,
     retained: BTreeMap<String, Envelope>,
     transit: BTreeMap<(u64, u64), Transit>,
     /// Numbers what is in transit.
@@ -156,6 +116,9 @@ impl ModelBroker {
             return;
         };
         session.filters.insert(filter.to_owned());
+        if filter.contains(['+', '#']) {
+            self.wild.insert(filter.to_owned());
+        }
         self.subscribers
             .entry(filter.to_owned())
             .or_default()
@@ -324,13 +287,14 @@ impl ModelBroker {
             }
         }
         let wild = self
-            .subscribers
+            .wild
             .iter()
-            .filter(|(filter, _)| filter.contains(['+', '#']) && matches(filter, &envelope.topic));
-        let exact = self.subscribers.get_key_value(&envelope.topic);
+            .filter(|filter| matches(filter, &envelope.topic));
         let clients: BTreeSet<_> = wild
-            .chain(exact)
-            .flat_map(|(_, clients)| clients.iter().cloned())
+            .chain([&envelope.topic])
+            .filter_map(|filter| self.subscribers.get(filter))
+            .flatten()
+            .cloned()
             .collect();
         for client in clients {
             if let Some(session) = self.sessions.get_mut(&client) {

@@ -141,7 +141,12 @@ impl Robot {
             Whereabouts::Doorway { landing, .. } => Some(landing.floor.clone()),
             Whereabouts::Car(_) => None,
         };
-        let inside = matches!(self.place, Whereabouts::Car(_));
+        let inside = match &self.place {
+            Whereabouts::Car(_) => true,
+            // On its way out it is still in the car, on its way in not yet.
+            Whereabouts::Doorway { inwards, .. } => !inwards,
+            Whereabouts::Floor(_) => false,
+        };
         let status = RobotStatus {
             message_id: self.next_id(),
             timestamp: wall,

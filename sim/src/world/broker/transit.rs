@@ -1,0 +1,48 @@
+//! What is under way between the broker and its clients.
+
+use protocol::Envelope;
+
+/// Something that arrives at a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arrival {
+    /// A message.
+    Message {
+        /// To whom.
+        client: String,
+        /// On which connection.
+        epoch: u64,
+        /// To be acknowledged with this.
+        packet: u64,
+        /// The topic.
+        topic: String,
+        /// The payload.
+        payload: Vec<u8>,
+        /// It is an old word, sent because of a subscription.
+        retained: bool,
+    },
+    /// The broker has a message of the client.
+    Published {
+        /// Whose.
+        client: String,
+        /// On which connection.
+        epoch: u64,
+        /// What [`ModelBroker::publish`] was told.
+        id: u64,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Transit {
+    ToBroker {
+        client: String,
+        epoch: u64,
+        id: u64,
+        envelope: Envelope,
+    },
+    ToClient(Arrival),
+    Acknowledged {
+        client: String,
+        epoch: u64,
+        packet: u64,
+    },
+}
