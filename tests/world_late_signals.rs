@@ -9,11 +9,12 @@
 
 mod world_stage;
 
+use protocol::ride::RideState;
 use sim::world::controller::ControllerConfig;
 use sim::world::robot::Habits;
 use sim::world::site::{ElevatorPlan, SitePlan};
 use sim::world::{World, WorldConfig};
-use world_stage::{ask, judge, landing, robot};
+use world_stage::{ask, elevator, judge, landing, robot, until};
 
 /// Short ways, so that ten thousand rides fit into a test.
 fn quick(name: &str, at: usize) -> ElevatorPlan {
@@ -83,4 +84,44 @@ fn at_lift_10_door_signals_up_to_900_ms_late_fail_no_ride_of_ten_thousand() {
         failed[0]
     );
     judge(&world);
+}
+
+#[test]
+fn at_lift_10_an_effect_that_is_not_seen_is_asked_for_three_times_two_seconds_apart() {
+    let mut plan = quick("EL1", 5);
+    plan.car.ride_s = Some(30.0);
+    let mut site = SitePlan::new(vec![plan]);
+    // No poll falls into the wait, and nobody tells anything unasked.
+    site.timing.poll_ms = 3_600_000;
+    site.timing.silent_ms = 3_600_000;
+    let mut world = World::new(WorldConfig::new(site)).unwrap();
+    world.start_gateway(false);
+    world.run_for(200);
+    let habits = Habits {
+        by_hand: true,
+        ..Habits::default()
+    };
+    assert!(world.add_robot(&robot("R1"), landing("1F").floor, habits));
+    world.with_controller(&elevator("EL1"), |controller, now_ms| {
+        controller
+            .car_mut()
+            .set_faults(now_ms, |faults| faults.forget_calls = 1);
+    });
+    ask(&mut world, "R1", "T1", "1F", "6F");
+    until(&mut world, "T1", RideState::WaitingHallCall);
+    // The look that came with the grant is under way still.
+    world.run_for(100);
+    let since_ms = world.now_ms();
+    world.run_until(since_ms + 59_000);
+    let asked: Vec<_> = world
+        .record()
+        .commands()
+        .filter(|(at_ms, command)| *at_ms > since_ms && command.action.word() == "query")
+        .map(|(at_ms, _)| at_ms)
+        .collect();
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert!(
+        asked.windows(2).all(|pair| pair[1] - pair[0] >= 2_000),
+        "{asked:?}"
+    );
 }
