@@ -161,6 +161,8 @@ pub(crate) struct Progress {
     pub(crate) permitted_ms: u64,
     /// The car stood open at a third landing.
     pub(crate) stopped_elsewhere: bool,
+    /// The car has been READ standing shut at the target since.
+    pub(crate) shut_at_target_ms: Option<u64>,
     /// The car left the target before the robot; it was sent back once.
     pub(crate) sent_back: bool,
     /// Queries for the effect of a command.

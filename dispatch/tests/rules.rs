@@ -38,5 +38,7 @@ mod queue;
 mod restart;
 #[path = "rules/strangers.rs"]
 mod strangers;
+#[path = "rules/travel.rs"]
+mod travel;
 #[path = "rules/whole_ride.rs"]
 mod whole_ride;

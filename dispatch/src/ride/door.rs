@@ -132,7 +132,12 @@ impl Turn<'_> {
 
     /// Opens the door once more, where the car stands level at the landing: at most three times.
     /// Returns `false` when that was tried often enough.
-    fn reopen(&mut self, order: &OrderId, elevator: &ElevatorId, landing: &Landing) -> bool {
+    pub(super) fn reopen(
+        &mut self,
+        order: &OrderId,
+        elevator: &ElevatorId,
+        landing: &Landing,
+    ) -> bool {
         let (settle_ms, requery_ms) = (self.config.timing.settle_ms, self.config.timing.requery_ms);
         let now_ms = self.now.mono_ms;
         let stage = self

@@ -121,8 +121,10 @@ impl Turn<'_> {
         let moving = matches!(reading.motion, Motion::Up | Motion::Down);
         // Where calls cannot be read, an accepted one is all that there is to see.
         let registered = called || (taken && reading.calls.is_none());
-        if elsewhere && reading.is_open_at(&ride.to) && (called || taken) {
-            // The floor changed, so the door was shut and the car went.
+        let at_target =
+            reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&ride.to.floor);
+        if at_target && (called || taken) {
+            // The floor changed, so the door was shut and the car went, whatever the door does there.
             self.start_running(ride, elevator);
             return true;
         }
@@ -278,8 +280,33 @@ impl Turn<'_> {
             return;
         }
         self.stopped_elsewhere(ride, elevator, &reading);
+        self.shut_at_target(ride, elevator, &reading);
         if self.is_late(order) {
             self.travel_is_over(ride, elevator, Some(&reading));
+        }
+    }
+
+    /// The car stands shut at the target, its door opened unseen or not at all: opened after
+    /// `requery_s`, at most three times.
+    fn shut_at_target(&mut self, ride: &Ride, elevator: &ElevatorId, reading: &Reading) {
+        let stands = reading.motion == Motion::Stopped
+            && reading.floor.as_ref() == Some(&ride.to.floor)
+            && reading.is_shut();
+        let requery_ms = self.config.timing.requery_ms;
+        let now_ms = self.now.mono_ms;
+        let Some(progress) = self.progress(&ride.order) else {
+            return;
+        };
+        if !stands {
+            progress.shut_at_target_ms = None;
+            return;
+        }
+        let since_ms = *progress.shut_at_target_ms.get_or_insert(now_ms);
+        let asked_ms = since_ms.saturating_add(requery_ms);
+        if self.read(elevator, asked_ms).is_some() {
+            self.reopen(&ride.order, elevator, &ride.to);
+        } else {
+            self.ask_since(elevator, asked_ms);
         }
     }
 

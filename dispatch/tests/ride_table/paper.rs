@@ -50,8 +50,10 @@ const TAIL: &str = "
   goes on only by a new hold that is taken.
 * Where `hold_door` and another command are due at one moment, `hold_door` goes first.
 * `hold_door` extends each deadline by at most 120 s in all; the next state counts anew.
-* ROBOT_ENTERED that shows the car open at `to` with the car call taken goes through RUNNING to TARGET_ARRIVED: a short ride
-  may fall between two readings.
+* ROBOT_ENTERED that shows the car standing at `to` with the car call taken goes to RUNNING, whatever its door does: a short
+  ride may fall between two readings.
+* A car that is read standing shut at `to` in RUNNING is opened after `requery_s`, at most three times: its door may have
+  opened and shut while nobody could look.
 * A car call that is refused in RUNNING is dealt with at `travel_s`.
 * The door is closed four times in ROBOT_ENTERED and after ROBOT_EXITED at most: once, and three times more. The robot is
   reminded three times to leave, each time for another `exit_s`.

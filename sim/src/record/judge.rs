@@ -1,7 +1,6 @@
 //! What must never happen, judged from what cars, controllers and robots saw.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use protocol::hardware::{Action, Command, Door};
 use protocol::ride::RideState;
@@ -10,9 +9,10 @@ use protocol::{CommandId, ElevatorId, Fence, OrderId, RobotId};
 use crate::car::CarEvent;
 
 /// Something that must never happen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// Two robots in one car (law 1).
+    #[error("{elevator}: {second} came in while {first} was inside")]
     TwoRobots {
         /// The car.
         elevator: ElevatorId,
@@ -22,6 +22,7 @@ pub enum Violation {
         second: RobotId,
     },
     /// A command with a lower fence than one received before (law 3).
+    #[error("{elevator}: command {command} has fence {fence} after {highest}")]
     FenceWentBack {
         /// The car.
         elevator: ElevatorId,
@@ -33,6 +34,7 @@ pub enum Violation {
         highest: Fence,
     },
     /// A command of another order while a robot was in the car or on its threshold (law 1).
+    #[error("{elevator}: command {command} of {order} while {robot} was inside")]
     ForeignCommand {
         /// The car.
         elevator: ElevatorId,
@@ -44,6 +46,7 @@ pub enum Violation {
         robot: RobotId,
     },
     /// The door was told to close on a robot on the threshold (law 9).
+    #[error("{elevator}: close_door while {robot} was in the doorway")]
     ClosedOnRobot {
         /// The car.
         elevator: ElevatorId,
@@ -51,6 +54,10 @@ pub enum Violation {
         robot: RobotId,
     },
     /// A robot crossed where no door stood open.
+    #[error(
+        "{elevator}: {robot} crossed, the door was {door} and the car {}",
+        if *level { "there" } else { "elsewhere" }
+    )]
     CrossedUnopened {
         /// The car.
         elevator: ElevatorId,
@@ -62,6 +69,7 @@ pub enum Violation {
         level: bool,
     },
     /// The car left while a robot stood on the threshold.
+    #[error("{elevator}: left with {robot} in the doorway")]
     MovedFromDoorway {
         /// The car.
         elevator: ElevatorId,
@@ -69,6 +77,7 @@ pub enum Violation {
         robot: RobotId,
     },
     /// The gateway said that a ride is over while its robot was in the car (law 2).
+    #[error("{elevator}: {order} was told {state} while {robot} was inside")]
     EndedWhileInside {
         /// The car.
         elevator: ElevatorId,
@@ -80,6 +89,7 @@ pub enum Violation {
         state: RideState,
     },
     /// Two orders were told that the same elevator is theirs at one time (law 1).
+    #[error("{elevator}: {second} owned it while {first} did")]
     TwoOwners {
         /// The car.
         elevator: ElevatorId,
@@ -89,6 +99,7 @@ pub enum Violation {
         second: OrderId,
     },
     /// A grant whose fence is not higher than that of another order before it (law 3).
+    #[error("{elevator}: {order} got fence {fence} after {highest}")]
     FenceNotNew {
         /// The car.
         elevator: ElevatorId,
@@ -99,86 +110,6 @@ pub enum Violation {
         /// The highest before it.
         highest: Fence,
     },
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TwoRobots {
-                elevator,
-                first,
-                second,
-            } => {
-                write!(f, "{elevator}: {second} came in while {first} was inside")
-            }
-            Self::FenceWentBack {
-                elevator,
-                command,
-                fence,
-                highest,
-            } => {
-                write!(
-                    f,
-                    "{elevator}: command {command} has fence {fence} after {highest}"
-                )
-            }
-            Self::ForeignCommand {
-                elevator,
-                command,
-                order,
-                robot,
-            } => {
-                write!(
-                    f,
-                    "{elevator}: command {command} of {order} while {robot} was inside"
-                )
-            }
-            Self::ClosedOnRobot { elevator, robot } => {
-                write!(f, "{elevator}: close_door while {robot} was in the doorway")
-            }
-            Self::CrossedUnopened {
-                elevator,
-                robot,
-                door,
-                level,
-            } => {
-                let place = if *level { "there" } else { "elsewhere" };
-                write!(
-                    f,
-                    "{elevator}: {robot} crossed, the door was {door} and the car {place}"
-                )
-            }
-            Self::MovedFromDoorway { elevator, robot } => {
-                write!(f, "{elevator}: left with {robot} in the doorway")
-            }
-            Self::EndedWhileInside {
-                elevator,
-                robot,
-                order,
-                state,
-            } => {
-                write!(
-                    f,
-                    "{elevator}: {order} was told {state} while {robot} was inside"
-                )
-            }
-            Self::TwoOwners {
-                elevator,
-                first,
-                second,
-            } => {
-                write!(f, "{elevator}: {second} owned it while {first} did")
-            }
-            Self::FenceNotNew {
-                elevator,
-                order,
-                fence,
-                highest,
-            } => {
-                write!(f, "{elevator}: {order} got fence {fence} after {highest}")
-            }
-        }
-    }
 }
 
 /// What is true of one car.
