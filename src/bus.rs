@@ -48,7 +48,10 @@ impl BusLine {
     ///
     /// # Errors
     /// The command, and why it cannot be sent: the line has too many, or its task is gone.
-    #[allow(clippy::result_large_err, reason = "the command goes back whole, and rarely")]
+    #[allow(
+        clippy::result_large_err,
+        reason = "the command goes back whole, and rarely"
+    )]
     pub fn send(&self, command: Command, at_ms: u64) -> Result<(), (Command, String)> {
         self.0
             .try_send(Released { command, at_ms })
