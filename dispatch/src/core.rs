@@ -1,22 +1,15 @@
 //! The core: one input in, facts and effects out, nothing else.
 
-use protocol::message::RobotTopic;
-use protocol::ride::ReplyResult;
-use protocol::robot::RobotConnection;
-use protocol::{Code, ElevatorId, OrderId, Refusal, RobotId, RobotMessage, limits};
+use protocol::{ElevatorId, OrderId, limits};
 
 use crate::config::SiteConfig;
 use crate::effect::Effects;
 use crate::input::{Input, Now};
 use crate::live::Live;
-use crate::render::{Asked, bare_reply};
 use crate::state::State;
 use crate::timer::TimerKey;
 use crate::turn::{Turn, cut};
 
-/// A message that cannot be read or comes too fast is answered at most once in this time per
-/// topic (`wire.md` section 1).
-const REFUSAL_PAUSE_MS: u64 = 1_000;
 /// Timers that fire in one step at most; what is left fires in the next.
 const TIMERS_MAX: usize = 10_000;
 /// The wall clock jumped when it and the monotonic one differ by more than this between steps.
@@ -91,11 +84,7 @@ impl Turn<'_> {
             Input::Unreadable(refusal) => self.unreadable(refusal),
             Input::Report { elevator, report } => self.report(&elevator, report),
             Input::ZoneFire { zone, clear } => self.zone_fire(&zone, clear),
-            Input::OwnRide {
-                robot,
-                order,
-                terminal: _,
-            } => self.own_ride(&robot, &order),
+            Input::OwnRide { robot, order, .. } => self.own_ride(&robot, &order),
             Input::OwnElevator { elevator, fence } => self.own_elevator(&elevator, fence),
             Input::Broker { up } => self.broker(up),
             Input::Bus { bus, up } => {
@@ -216,106 +205,10 @@ impl Turn<'_> {
         moments.into_iter().filter(|at| *at > now_ms).min()
     }
 
-    fn robot(&mut self, robot: RobotId, message: RobotMessage) {
-        let (topic, message_id, order) = describe(&message);
-        let asked = Asked {
-            robot,
-            message_id,
-            order,
-            received_at: self.now.wall,
-        };
-        let heard = self.hear(&asked.robot);
-        if !heard && !matches!(message, RobotMessage::Connection(_)) && !says_in_car(&message) {
-            self.refuse_seldom(
-                &asked,
-                topic,
-                Code::RateLimited,
-                "too many messages per second",
-            );
-            return;
-        }
-        match message {
-            RobotMessage::Request(request) => self.request(&asked, &request),
-            RobotMessage::Event(event) => self.event(&asked, &event),
-            RobotMessage::Cancel(cancel) => self.cancel(&asked, &cancel),
-            RobotMessage::Status(status) => self.status(&asked.robot, &status),
-            RobotMessage::Connection(connection) => self.connection(&asked.robot, &connection),
-        }
-    }
-
-    /// Notes that a robot said anything. Returns `false` where it says too much.
-    fn hear(&mut self, robot: &RobotId) -> bool {
-        let now_ms = self.now.mono_ms;
-        let limit = self.config.limits.robot_messages_per_s;
-        if !self.live.robots.contains_key(robot) && self.live.robots.len() >= limits::ROBOTS_MAX {
-            return false;
-        }
-        let known = self.live.robots.entry(robot.clone()).or_default();
-        known.heard_ms = now_ms;
-        let second = now_ms / 1000;
-        if known.second != second {
-            known.second = second;
-            known.messages = 0;
-        }
-        known.messages = known.messages.saturating_add(1);
-        let within = known.messages <= limit;
-        if let Some(order) = self.state.robots.get(robot)
-            && let Some(progress) = self.live.rides.get_mut(order)
-        {
-            progress.heard_ms = now_ms;
-        }
-        within
-    }
-
-    fn unreadable(&mut self, refusal: Refusal) {
-        let Some((robot, topic)) = refusal.robot else {
-            return;
-        };
-        self.hear(&robot);
-        let asked = Asked {
-            robot,
-            message_id: refusal.message_id,
-            order: refusal.order_id,
-            received_at: self.now.wall,
-        };
-        self.refuse_seldom(&asked, topic, refusal.code, &refusal.detail);
-    }
-
-    fn refuse_seldom(&mut self, asked: &Asked, topic: RobotTopic, code: Code, detail: &str) {
-        let answered = match topic {
-            RobotTopic::Request | RobotTopic::Event | RobotTopic::Cancel => true,
-            RobotTopic::Status | RobotTopic::Connection => false,
-        };
-        let now_ms = self.now.mono_ms;
-        let Some(known) = self.live.robots.get_mut(&asked.robot) else {
-            return;
-        };
-        let due = known
-            .refused_ms
-            .get(&topic)
-            .is_none_or(|last| now_ms >= last.saturating_add(REFUSAL_PAUSE_MS));
-        if answered && due {
-            known.refused_ms.insert(topic, now_ms);
-            let mut reply = bare_reply(asked, ReplyResult::Rejected);
-            reply.code = Some(code);
-            reply.detail = Some(cut(detail.to_owned()));
-            if code == Code::RateLimited {
-                reply.retry_after_s = Some(protocol::Seconds::from_ms(REFUSAL_PAUSE_MS));
-            }
-            self.send_reply(asked, reply);
-        }
-    }
-
-    fn connection(&mut self, robot: &RobotId, connection: &RobotConnection) {
-        if let Some(known) = self.live.robots.get_mut(robot) {
-            known.connection = Some(connection.connection_state);
-        }
-    }
-
     /// Ingest came or went: leases and deadlines stand still while it is away.
     fn broker(&mut self, up: bool) {
         let now_ms = self.now.mono_ms;
-        self.live.broker_lost = !up;
+        let was_lost = std::mem::replace(&mut self.live.broker_lost, !up);
         match (up, self.live.frozen_since_ms) {
             (true, Some(since)) => {
                 let away_ms = now_ms.saturating_sub(since);
@@ -341,7 +234,21 @@ impl Turn<'_> {
             (false, None) => self.live.frozen_since_ms = Some(now_ms),
             (true, None) | (false, Some(_)) => {}
         }
+        if up && was_lost {
+            self.say_all_again();
+        }
         self.tend_alarms();
+    }
+
+    /// A broker that was lost may have forgotten what it kept of us (`wire.md` section 4).
+    fn say_all_again(&mut self) {
+        let orders: Vec<OrderId> = self.state.rides.keys().cloned().collect();
+        for order in orders {
+            self.show(&order);
+        }
+        self.live.published.clear();
+        self.live.site_due = true;
+        self.say_open_alarms();
     }
 
     fn watch_clock(&mut self) {
@@ -353,41 +260,5 @@ impl Turn<'_> {
             }
         }
         self.live.last_now = Some(self.now);
-    }
-}
-
-fn says_in_car(message: &RobotMessage) -> bool {
-    match message {
-        RobotMessage::Status(status) => status.in_car == Some(true),
-        RobotMessage::Request(_)
-        | RobotMessage::Event(_)
-        | RobotMessage::Cancel(_)
-        | RobotMessage::Connection(_) => false,
-    }
-}
-
-fn describe(message: &RobotMessage) -> (RobotTopic, Option<protocol::MessageId>, Option<OrderId>) {
-    match message {
-        RobotMessage::Request(request) => (
-            RobotTopic::Request,
-            Some(request.message_id.clone()),
-            Some(request.order_id.clone()),
-        ),
-        RobotMessage::Event(event) => (
-            RobotTopic::Event,
-            Some(event.message_id.clone()),
-            Some(event.order_id.clone()),
-        ),
-        RobotMessage::Cancel(cancel) => (
-            RobotTopic::Cancel,
-            Some(cancel.message_id.clone()),
-            Some(cancel.order_id.clone()),
-        ),
-        RobotMessage::Status(status) => (RobotTopic::Status, Some(status.message_id.clone()), None),
-        RobotMessage::Connection(connection) => (
-            RobotTopic::Connection,
-            Some(connection.message_id.clone()),
-            None,
-        ),
     }
 }

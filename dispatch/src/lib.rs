@@ -10,10 +10,11 @@
 //! * [`config`]: what a site is. [`input`], [`fact`], [`effect`]: what goes in and comes out.
 //! * [`state`] is the fold of facts, [`ledger`] what orders are remembered by, `keep` both as
 //!   bytes; `live` is what is known only while the process runs.
-//! * `core` takes one input; `turn` is a step at work: `request` admits, `queue`, `rank` and `assign` give
-//!   elevators, `ride` is the table of `ride.md`, `command` and `effort` talk to elevators,
-//!   `observe` and `sight` say what may be believed, `sweep` is what time does, `operator` and
-//!   `site` what people do, `invariant` the laws as code, `render`, `elevator_view` and `watch` what others are told.
+//! * `core` takes one input; `hearing` is what comes from robots; `turn` is a step at work:
+//!   `request` admits, `queue`, `rank` and `assign` give elevators, `ride` is the table of
+//!   `ride.md`, `command` and `effort` talk to elevators, `observe` and `sight` say what may be
+//!   believed, `sweep` is what time does, `operator` and `site` what people do, `invariant` the
+//!   laws as code, `render`, `elevator_view` and `watch` what others are told.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
 mod alarm;
@@ -27,6 +28,7 @@ mod effort;
 mod elevator;
 mod elevator_view;
 pub mod fact;
+mod hearing;
 pub mod input;
 mod invariant;
 mod keep;

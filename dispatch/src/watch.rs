@@ -40,7 +40,13 @@ impl Turn<'_> {
         for (subject, (severity, detail)) in wanted {
             if let Some(open) = self.live.alarms.open.get_mut(&subject) {
                 let due = now_ms >= open.said_ms.saturating_add(REPEAT_MS);
-                if open.alarm.severity == Severity::Critical && due {
+                let graver = open.alarm.severity != severity;
+                if graver {
+                    open.alarm.severity = severity;
+                    open.alarm.detail = cut(detail);
+                    changed = true;
+                }
+                if graver || (severity == Severity::Critical && due) {
                     open.said_ms = now_ms;
                     said.push(open.alarm.clone());
                 }

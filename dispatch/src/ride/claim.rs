@@ -37,6 +37,9 @@ impl Turn<'_> {
         if matches!(claim, Claim::CancelEnter { .. }) {
             self.instruct(order, Instruction::Stay);
         }
+        // The looks have moments of their own.
+        let elevator = self.ride(order).and_then(|ride| ride.elevator.clone());
+        self.live.touched.extend(elevator);
     }
 
     /// Whether the signal bears the word out; if so the ride goes on.

@@ -107,17 +107,12 @@ impl Turn<'_> {
         }
     }
 
-    /// The broker still shows a ride of ours from before: one that we do not know is overwritten.
+    /// The broker still shows a ride of ours from before: one that is not the robot's present one
+    /// is overwritten; the present one was published at the start.
     pub(crate) fn own_ride(&mut self, robot: &RobotId, order: &OrderId) {
-        let known = self
-            .state
-            .rides
-            .get(order)
-            .is_some_and(|ride| &ride.robot == robot);
-        let current = self.state.robots.get(robot).cloned();
-        match current {
+        match self.state.robots.get(robot).cloned() {
+            Some(current) if &current == order => {}
             Some(current) => self.show(&current),
-            None if known => {}
             None => self.say(protocol::Outgoing::RideStateCleared {
                 robot: robot.clone(),
             }),

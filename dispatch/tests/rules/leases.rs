@@ -13,7 +13,7 @@ const WAITS: [Situation; 3] = [Situation::Queued, Situation::Waiting, Situation:
 fn any_message_renews_the_lease_of_a_robot_that_waits() {
     let words: [fn(&mut Building); 4] = [
         |building| building.status(R1),
-        |building| building.connection(R1, ConnectionState::ConnectionBroken),
+        |building| building.connection(R1, ConnectionState::Online),
         |building| {
             building.request(R1, T1);
         },
@@ -38,6 +38,19 @@ fn any_message_renews_the_lease_of_a_robot_that_waits() {
             let told = building.describe(T1);
             assert_eq!(told, "FAILED(ROBOT_LOST) clear", "{situation:?}");
         }
+    }
+}
+
+/// The will is the broker's word: recorded, and no other effect.
+#[test]
+fn a_connection_that_broke_renews_no_lease() {
+    for state in [ConnectionState::Offline, ConnectionState::ConnectionBroken] {
+        let mut building = Situation::Queued.building(Presence::None);
+        building.status(R1);
+        building.run(29_900);
+        building.connection(R1, state);
+        building.run(200);
+        assert_eq!(building.describe(T1), "FAILED(ROBOT_LOST) clear");
     }
 }
 
