@@ -122,7 +122,9 @@ impl Rig {
         let arrival = timeout(PATIENCE, self.inbox.recv()).await;
         match arrival.unwrap().unwrap().heard {
             Heard::Input(input) => input,
-            other => panic!("{other:?}"),
+            other @ (Heard::Controller { .. } | Heard::Stop | Heard::JournalFailed) => {
+                panic!("{other:?}")
+            }
         }
     }
 

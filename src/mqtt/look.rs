@@ -8,7 +8,7 @@
 //! * It is ONLINE of another instance, which may live, or may have died without its will: we say
 //!   `OFFLINE` there with our own instance, unretained, which is the truth about us. A gateway that
 //!   lives answers to it with its ONLINE (see [`super::ingest`]). A dead one does not, so that a
-//!   restart after a crash goes on after [`ANSWER`] at the latest.
+//!   restart after a crash goes on after `ANSWER` at the latest.
 //!
 //! At the start of the process the look also brings what the broker still shows of our own states.
 

@@ -105,9 +105,10 @@ impl Player {
         let Some(world) = &mut self.world else { return };
         for (at_ms, tale) in world.take_tales() {
             if let Tale::Said(Outgoing::ElevatorState(view)) = &tale {
-                let owner = view.owner.as_ref().map_or("nobody".to_owned(), |owner| {
-                    format!("{} since {}", owner.robot_id, owner.since)
-                });
+                let owner = view.owner.as_ref().map_or_else(
+                    || "nobody".to_owned(),
+                    |owner| format!("{} since {}", owner.robot_id, owner.since),
+                );
                 let text = format!(
                     "health {:?}{}, owner {owner}, fence {}",
                     view.health,

@@ -155,8 +155,8 @@ impl Printer {
                 });
                 let changed = suspended != self.suspended;
                 self.suspended.clone_from(&suspended);
-                let text =
-                    suspended.map_or("site open".into(), |text| format!("site closed: {text}"));
+                let text = suspended
+                    .map_or_else(|| "site open".into(), |text| format!("site closed: {text}"));
                 changed.then_some(text)
             }
             Outgoing::ElevatorState(_)
@@ -170,7 +170,7 @@ impl Printer {
         let place = alarm
             .elevator_id
             .as_ref()
-            .map_or("site".to_owned(), ToString::to_string);
+            .map_or_else(|| "site".to_owned(), ToString::to_string);
         let order = alarm
             .order_id
             .as_ref()

@@ -112,7 +112,7 @@ pub fn until(world: &mut World, what: &str, wanted: RideState) {
 
 /// The order that has the elevator.
 pub fn owner(world: &World, name: &str) -> Option<OrderId> {
-    let state = world.gateway().unwrap().core().state();
+    let state = world.gateway()?.core().state();
     state
         .elevators
         .get(&elevator(name))?

@@ -69,9 +69,9 @@ pub const COMMAND_ID: u16 = 3;
 pub const HOLDING: u16 = 4;
 /// Input register: the floor, from 0.
 pub const FLOOR: u16 = 0;
-/// Input register: the door, see [`DOOR_WORDS`].
+/// Input register: the door, by the numbers of `map_text`.
 pub const DOOR: u16 = 1;
-/// Input register: the mode, see [`MODE_WORDS`].
+/// Input register: the mode, by the numbers of `map_text`.
 pub const MODE: u16 = 2;
 /// Input register: the load in percent.
 pub const LOAD: u16 = 3;

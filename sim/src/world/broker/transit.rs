@@ -26,7 +26,7 @@ pub enum Arrival {
         client: String,
         /// On which connection.
         epoch: u64,
-        /// What [`ModelBroker::publish`] was told.
+        /// What `ModelBroker::publish` was told.
         id: u64,
     },
 }

@@ -7,7 +7,7 @@ use protocol::{Envelope, Outgoing, Timestamp};
 /// What leaves a gateway, or happens in it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Emission {
-    /// A message to the broker; its number comes back with [`Gateway::published`].
+    /// A message to the broker; its number comes back with `Gateway::published`.
     Publish {
         /// Its number.
         id: u64,
