@@ -64,7 +64,7 @@ fn sigterm_holds_the_door_of_a_car_that_a_robot_may_be_in() {
     let broker = Mosquitto::start();
     let site = quick(&broker);
     let mut gateway = Gateway::start(&site);
-    let (_robot, controller) = board(&broker);
+    let (robot, controller) = board(&broker);
     let before = controller.count("hold_door");
     let start = Instant::now();
     gateway.terminate();
@@ -80,7 +80,6 @@ fn sigterm_holds_the_door_of_a_car_that_a_robot_may_be_in() {
 
     // The ride stays as it is and goes on at start.
     let _gateway = Gateway::start(&site);
-    let robot = Robot::connect(&broker, "R001");
     let reply = robot.event("m-9", "T-1", "query", None);
     assert_eq!(reply["state"], "ELEVATOR_ARRIVED");
 }
