@@ -230,7 +230,8 @@ impl ModelBroker {
     /// What arrives until `now_ms`: the next thing, if it is a client's.
     pub fn turn(&mut self, now_ms: u64) -> Option<Arrival> {
         while let Some(entry) = self.transit.first_entry() {
-            if entry.key().0 > now_ms {
+            let at_ms = entry.key().0;
+            if at_ms > now_ms {
                 return None;
             }
             match entry.remove() {
@@ -245,9 +246,9 @@ impl ModelBroker {
                     id,
                     envelope,
                 } => {
-                    self.route(now_ms, envelope);
+                    self.route(at_ms, envelope);
                     self.put(
-                        now_ms,
+                        at_ms,
                         Transit::ToClient(Arrival::Published { client, epoch, id }),
                     );
                 }
@@ -261,7 +262,7 @@ impl ModelBroker {
                         && session.epoch == epoch
                     {
                         session.flight.remove(&packet);
-                        self.send(now_ms, &client);
+                        self.send(at_ms, &client);
                     }
                 }
             }
