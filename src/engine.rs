@@ -36,10 +36,10 @@ const BATCH: usize = 64;
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// For held doors, where the end was asked for: 2 x the default of `valid_s`.
 const STOP_HOLD_MAX_MS: u64 = 10_000;
-/// From the request to end to the end of the engine (architecture, Ends: 15 s in all).
+/// From the request to end to the end of the engine (docs/operating.md: 15 s in all).
 const STOP_MAX_MS: u64 = 10_500;
 /// For the committer to finish what it has.
-const CLOSE: Duration = Duration::from_secs(2);
+const CLOSE: Duration = Duration::from_secs(1);
 
 /// What the engine's thread needs.
 pub struct Parts {

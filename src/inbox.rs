@@ -11,6 +11,7 @@ pub type Inbox = mpsc::Sender<Arrival>;
 
 /// Arrivals that may wait.
 pub const INBOX_MAX: usize = 1_024;
+
 /// Something that happened.
 #[derive(Debug)]
 pub struct Arrival {

@@ -8,7 +8,7 @@
 //!   the core; [`inbox`]: what happens, on its way there.
 //! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
-//! * [`journal`]: where facts are kept. [`bus`]: the lines to elevator controllers.
+//! * [`journal`]: where facts are kept.
 //! * [`operator`]: what operators ask, over a socket in the data directory.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.

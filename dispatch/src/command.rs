@@ -115,7 +115,7 @@ impl Turn<'_> {
         let Some(car) = self.live.cars.get_mut(elevator) else {
             return;
         };
-        let read_ms = car.read_ms.unwrap_or(0).max(car.asked_ms.unwrap_or(0));
+        let read_ms = car.read_ms.unwrap_or(0);
         let quiet = car.read_ms.is_none() || now_ms >= read_ms.saturating_add(poll_ms);
         let open = car
             .query

@@ -8,12 +8,17 @@ use crate::input::{Input, Now};
 use crate::live::Live;
 use crate::state::State;
 use crate::timer::TimerKey;
-use crate::turn::{Turn, cut};
+use crate::turn::Turn;
 
 /// Timers that fire in one step at most; what is left fires in the next.
 const TIMERS_MAX: usize = 10_000;
+/// Rounds over touched elevators in one step. Each works off what the one before touched; an
+/// elevator is touched again by a grant, its ride's next state or a wish for a reading that waits
+/// for its time: a few are enough, and each elevator has its own next moment.
+const ROUNDS_MAX: usize = 8;
 /// The wall clock jumped when it and the monotonic one differ by more than this between steps.
 const CLOCK_JUMP_MS: u64 = 5_000;
+
 /// The one writer of who gets what.
 #[derive(Debug)]
 pub struct Core {
@@ -91,7 +96,7 @@ impl Turn<'_> {
                 if up {
                     self.live.buses_down.remove(&bus);
                 } else if self.live.buses_down.len() < limits::ELEVATORS_MAX {
-                    self.live.buses_down.insert(cut(bus));
+                    self.live.buses_down.insert(bus);
                 }
                 self.tend_alarms();
             }
@@ -131,9 +136,7 @@ impl Turn<'_> {
         }
         let mut alarms_due = false;
         let mut shown = std::collections::BTreeSet::new();
-        // Each round works off what the one before touched; an elevator is touched again only by a
-        // grant or by its own ride's next state, so that a few rounds are enough.
-        for _ in 0..8 {
+        for _ in 0..ROUNDS_MAX {
             let touched = std::mem::take(&mut self.live.touched);
             if touched.is_empty() && !self.live.dispatch_due {
                 break;

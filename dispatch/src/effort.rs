@@ -7,9 +7,6 @@ use std::collections::{BTreeMap, VecDeque};
 use protocol::hardware::{Action, Call, Door, Mode, Motion, Outcome, Reading};
 use protocol::{CommandId, Landing, Timestamp};
 
-/// Commands that wait at most: more than one ride can want at a time.
-const COMMANDS_MAX: usize = 16;
-
 /// What a command is for. Each elevator pursues at most one of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Aim {
@@ -140,7 +137,8 @@ impl Efforts {
         self.by_aim.insert(aim, effort);
         if aim == Aim::Hold {
             self.waiting.push_front(aim);
-        } else if self.waiting.len() < COMMANDS_MAX {
+        } else {
+            // At most one of each aim waits.
             self.waiting.push_back(aim);
         }
     }
@@ -210,7 +208,9 @@ impl Efforts {
             effort.resent = true;
             effort.stage = Stage::Waiting;
             self.under_way = None;
-            self.waiting.push_front(aim);
+            // A door hold that waits goes first.
+            let at = usize::from(self.waiting.front() == Some(&Aim::Hold));
+            self.waiting.insert(at, aim);
         }
         false
     }

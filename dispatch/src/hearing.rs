@@ -11,6 +11,7 @@ use crate::turn::{Turn, cut};
 /// A message that cannot be read or comes too fast is answered at most once in this time per
 /// topic (`wire.md` section 1).
 const REFUSAL_PAUSE_MS: u64 = 1_000;
+
 impl Turn<'_> {
     pub(crate) fn robot(&mut self, robot: RobotId, message: RobotMessage) {
         let (topic, message_id, order) = describe(&message);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version of a row.
 pub(crate) const ROW_VERSION: u8 = 1;
+
 /// How an order ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {

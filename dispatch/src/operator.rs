@@ -72,7 +72,10 @@ impl Turn<'_> {
             } => {
                 let ride = self.held_ride(elevator, order)?;
                 match (force, outcome) {
-                    (true, _) => self.force_out(elevator, &ride),
+                    (true, ResolveOutcome::RobotOut) => self.force_out(elevator, &ride),
+                    (true, ResolveOutcome::Continue) => {
+                        Err("--force goes with --outcome robot-out only".to_owned())
+                    }
                     (false, ResolveOutcome::RobotOut) => {
                         self.resolve_out(elevator, &ride, *car_seen_empty)
                     }

@@ -1,7 +1,7 @@
 //! A request for a ride: refused by the first rule that it breaks, or admitted.
 
 use protocol::ride::{Instruction, ReplyResult, RideState};
-use protocol::robot::{Place, RideRequest};
+use protocol::robot::{Digest, Place, RideRequest};
 use protocol::{Code, Landing, OrderId, limits};
 
 use crate::fact::{Fact, RideFact};
@@ -30,14 +30,19 @@ impl Turn<'_> {
             }
             return;
         }
-        match self.check_request(asked, request) {
+        match self.check_request(asked, request, digest) {
             Err((code, detail)) => self.refuse(asked, code, detail),
             Ok(ride) if request.dry_run => self.answer_dry_run(asked, &ride),
             Ok(ride) => self.admit(asked, request, ride),
         }
     }
 
-    fn check_request(&self, asked: &Asked, request: &RideRequest) -> Result<Ride, Refused> {
+    fn check_request(
+        &self,
+        asked: &Asked,
+        request: &RideRequest,
+        digest: Digest,
+    ) -> Result<Ride, Refused> {
         if self.live.disk_low || self.live.stopping {
             let why = if self.live.stopping {
                 "the gateway ends"
@@ -64,7 +69,7 @@ impl Turn<'_> {
         let ride = Ride {
             order: request.order_id.clone(),
             robot: asked.robot.clone(),
-            digest: request.digest(&asked.robot),
+            digest,
             from,
             to,
             elevators: request.elevators.clone(),

@@ -83,7 +83,21 @@ impl Turn<'_> {
                 Afterwards::Keep(self.until_cleared(elevator, &ride))
             }
             (RideState::ElevatorArrived, Some(_)) => Afterwards::Keep(KeptUntil::Shut),
-            _ => Afterwards::Free,
+            (
+                RideState::Queued
+                | RideState::Granted
+                | RideState::WaitingHallCall
+                | RideState::ElevatorArrived
+                | RideState::RobotEntered
+                | RideState::Running
+                | RideState::TargetArrived
+                | RideState::RobotExited
+                | RideState::Hold
+                | RideState::Cancelled
+                | RideState::Expired
+                | RideState::Failed,
+                _,
+            ) => Afterwards::Free,
         };
         let detail = format!("{} was not heard for its lease while it waited", ride.robot);
         self.fail(order, ReasonCode::RobotLost, &detail, afterwards);

@@ -112,10 +112,12 @@ impl Turn<'_> {
         let Some(ride) = self.state.rides.get(order) else {
             return;
         };
-        let held_from = match (shift.state, ride.state) {
-            (RideState::Hold, RideState::Hold) => ride.held_from,
-            (RideState::Hold, before) => Some(before),
-            _ => None,
+        let held_from = if shift.state != RideState::Hold {
+            None
+        } else if ride.state == RideState::Hold {
+            ride.held_from
+        } else {
+            Some(ride.state)
         };
         let now_ms = self.now.mono_ms;
         if shift.state.is_terminal() {

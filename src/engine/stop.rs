@@ -79,8 +79,13 @@ impl InFlight {
         for effect in effects {
             if let Effect::Command(command) = effect
                 && command.action != Action::Query
-                && self.since_ms.len() < COMMANDS_MAX
             {
+                if self.since_ms.len() >= COMMANDS_MAX {
+                    // What has no outcome after so long never gets one.
+                    let patience_ms = command.expires_in_ms.saturating_mul(2);
+                    self.since_ms
+                        .retain(|_, since_ms| since_ms.saturating_add(patience_ms) > now_ms);
+                }
                 self.since_ms.insert(command.command_id.clone(), now_ms);
             }
         }
@@ -110,7 +115,7 @@ impl InFlight {
         }
     }
 
-    /// Forgets what is older.
+    /// Whether one was released so late that its outcome may still come.
     pub(super) fn is_any_younger_than(&self, patience_ms: u64, now_ms: u64) -> bool {
         self.since_ms
             .values()

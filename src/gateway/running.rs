@@ -19,12 +19,12 @@ use crate::instance::Stamps;
 use crate::mqtt::look::duplicate_alarm;
 use crate::mqtt::{Egress, egress, ingest};
 
-/// For the engine to finish what it has, doors held included (architecture, Ends: 15 s in all).
+/// For the engine to finish what it has, doors held included (docs/operating.md: 15 s in all).
 const ENGINE_END: Duration = Duration::from_millis(11_500);
 /// For each connection to say its last words.
 const CONNECTION_END: Duration = Duration::from_secs(2);
 /// For all connections together.
-const CLOSE_END: Duration = Duration::from_secs(3);
+const CLOSE_END: Duration = Duration::from_millis(3_400);
 /// For all bus tasks to finish.
 const BUSES_END: Duration = Duration::from_secs(2);
 
@@ -111,15 +111,17 @@ impl Running {
 
     /// Closes all connections. `finish`: the buses end what they have begun.
     async fn close(self, finish: bool) {
-        self.ingest.stop(CONNECTION_END).await;
         let finished = async {
             for bus in self.buses {
                 let _ = bus.await;
             }
         };
-        if finish && timeout(BUSES_END, finished).await.is_err() {
-            tracing::warn!("the buses did not finish in time");
-        }
+        let buses = async {
+            if finish && timeout(BUSES_END, finished).await.is_err() {
+                tracing::warn!("the buses did not finish in time");
+            }
+        };
+        tokio::join!(self.ingest.stop(CONNECTION_END), buses);
         self.egress.stop(CONNECTION_END).await;
         if let Some(broker) = self.broker {
             broker.stop().await;

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dispatch::edge::{Barrier, Batch, Journal, JournalError, Seq};
 
@@ -27,11 +27,6 @@ pub const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 pub trait Sink<T>: Send {
     /// All facts before this item, and its own, are durable.
     fn release(&mut self, item: T);
-
-    /// A sync of so many records took so long.
-    fn synced(&mut self, records: u64, took: Duration) {
-        let _ = (records, took);
-    }
 
     /// The journal failed; nothing is released from here on. Called at most once.
     fn failed(&mut self, error: JournalError);
@@ -98,7 +93,6 @@ impl<T: Send + 'static> Committer<T> {
             // A group is no longer than the queue.
             barrier: Barrier::new(last, options.queue),
             last,
-            pending: 0,
             shared: Arc::clone(&shared),
         };
         let thread = thread::Builder::new()
@@ -300,8 +294,6 @@ struct Worker<J, S, T> {
     barrier: Barrier<T>,
     /// The last record appended.
     last: Seq,
-    /// Records appended since the last sync.
-    pending: u64,
     shared: Arc<Shared<T>>,
 }
 
@@ -330,7 +322,6 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
                 Job::Step(batch, item) => {
                     if !batch.facts.is_empty() {
                         self.last = self.journal.append(&batch)?;
-                        self.pending += batch.facts.len() as u64;
                         self.barrier.appended(self.last);
                     }
                     self.barrier.hold(item).map_err(|full| {
@@ -351,10 +342,7 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
         if !self.barrier.is_pending() {
             return Ok(());
         }
-        let start = Instant::now();
         self.journal.sync()?;
-        self.sink.synced(self.pending, start.elapsed());
-        self.pending = 0;
         self.barrier.durable(self.last);
         self.shared.durable.store(self.last, Ordering::Release);
         self.release();

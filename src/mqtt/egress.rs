@@ -78,6 +78,8 @@ struct State {
     flight: BTreeMap<u16, u64>,
     /// The last ONLINE that was handed over.
     online: Option<u64>,
+    /// A wait for room ran out: nobody waits again before the broker has taken something.
+    stuck: bool,
 }
 
 impl Egress {
@@ -111,6 +113,7 @@ impl Egress {
             submitted: VecDeque::new(),
             flight: BTreeMap::new(),
             online: None,
+            stuck: false,
         };
         let egress = Self(Arc::new(Shared {
             topics,
@@ -132,12 +135,13 @@ impl Egress {
         let now_ms = self.0.clock.mono_ms();
         let keep = Keep::of(&message, now_ms);
         let mut state = self.lock();
-        if state.outbox.len() >= OUTBOX_MAX && state.outbox.is_open() {
+        if state.outbox.len() >= OUTBOX_MAX && state.outbox.is_open() && !state.stuck {
             let full = |state: &mut State| state.outbox.len() >= OUTBOX_MAX;
             state = match self.0.room.wait_timeout_while(state, FULL, full) {
                 Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };
+            state.stuck = state.outbox.len() >= OUTBOX_MAX;
         }
         if let Err(full) = state.outbox.push(now_ms, keep, message) {
             tracing::error!(topic = %full.item.topic(), "the outbox is full, a message is lost");
@@ -253,11 +257,13 @@ impl Egress {
     fn closed(&self) {
         let mut state = self.lock();
         state.outbox.closed();
+        state.stuck = false;
         state.submitted.clear();
         state.flight.clear();
         self.pump(&mut state);
         drop(state);
         self.0.room.notify_all();
+        self.0.empty.notify_waiters();
     }
 
     /// The client library sent the next message, with this packet id.
@@ -270,6 +276,7 @@ impl Egress {
 
     fn acked(&self, packet_id: u16) {
         let mut state = self.lock();
+        state.stuck = false;
         if let Some(id) = state.flight.remove(&packet_id) {
             state.outbox.acked(id);
             if state.online == Some(id) {

@@ -258,9 +258,7 @@ impl Turn<'_> {
     pub(super) fn drive_arrived(&mut self, ride: &Ride, elevator: &ElevatorId) {
         let order = &ride.order;
         let since = self.since(order);
-        if self.is_silent(elevator) {
-            let detail = format!("the controller of {elevator} is silent");
-            self.hold(order, ReasonCode::ControllerLost, &detail);
+        if self.hold_if_silent(ride, elevator) {
             return;
         }
         if self.drive_recheck(ride, elevator) {

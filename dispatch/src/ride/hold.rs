@@ -110,7 +110,7 @@ impl Turn<'_> {
         }
     }
 
-    /// From HOLD to TARGET_ARRIVED.
+    /// To TARGET_ARRIVED.
     pub(crate) fn go_to_target(&mut self, order: &OrderId) {
         let span_ms = self.config.timing.exit_ms;
         let shift = Shift::to(RideState::TargetArrived, Instruction::Exit).within(span_ms);

@@ -195,7 +195,12 @@ impl Turn<'_> {
                     self.block(elevator, reason(ReasonCode::DoorFault, detail), false);
                 }
             }
-            KeptUntil::Shut | KeptUntil::ModeNormal => {
+            KeptUntil::ModeNormal => {
+                let detail = format!("{elevator} was not read after its mode was normal again");
+                let why = reason(ReasonCode::ControllerLost, detail);
+                self.block(elevator, why, false);
+            }
+            KeptUntil::Shut => {
                 let detail = format!("the door of {elevator} was not seen shut");
                 self.block(elevator, reason(ReasonCode::DoorFault, detail), false);
             }

@@ -107,7 +107,12 @@ impl Turn<'_> {
         match (self.state.rides.get(order), &row.ended) {
             (Some(ride), _) => Found::Ride(Box::new(ride.clone())),
             (None, Some(ended)) => Found::Ended(ended.clone()),
-            (None, None) => Found::Nothing,
+            // Only what lives is shown, and what lives is always shown: this is never reached.
+            (None, None) => {
+                let detail = format!("order_id {order} is not known");
+                self.refuse(asked, Code::UnknownOrder, detail);
+                Found::Nothing
+            }
         }
     }
 

@@ -84,7 +84,6 @@ impl Turn<'_> {
             deadline_ms: deadline_ms.map(|span| now_ms.saturating_add(span)),
             heard_ms: now_ms,
             born_ms: signed(now_ms).saturating_sub(signed(age_ms)),
-            at_door: !ride.away,
             shut_seen: inside,
             resumed: true,
             permitted_ms: now_ms,

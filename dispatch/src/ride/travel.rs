@@ -270,12 +270,7 @@ impl Turn<'_> {
         if self.is_open(elevator, &ride.to, since) {
             if self.hold_open(ride, elevator, &ride.to) && self.may_cross(elevator, &ride.to, since)
             {
-                let span_ms = self.config.timing.exit_ms;
-                let shift = Shift::to(RideState::TargetArrived, Instruction::Exit).within(span_ms);
-                self.shift(order, shift);
-                if let Some(progress) = self.progress(order) {
-                    progress.door_opened = true;
-                }
+                self.go_to_target(order);
             }
             return;
         }
