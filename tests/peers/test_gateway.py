@@ -6,6 +6,7 @@ Ground truth is the controllers' own record: each crossing of a threshold, each 
 
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -143,6 +144,41 @@ class KillTest(unittest.TestCase):
         entries = [entry for entry in controller.record("presence")
                    if entry["robot_id"] == "R001" and entry["where"] == "in"]
         self.assertEqual(len(entries), 1, "an order rides once")
+
+    def test_kill_in_hold(self):
+        """A robot that says it cannot leave is in HOLD before and after, and nobody gets the car."""
+        broker = Broker(["gw-1", "EL001", "operator", "R001"])
+        self.addCleanup(broker.close)
+        controller = Peer(self, "controller.py", "--broker", broker.address, "--elevator", "EL001",
+                          "--password", "EL001", "--floors", ",".join(FLOORS))
+        gateway = Gateway(self, broker.address,
+                          TIMING + elevator("EL001", FLOORS, '{ kind = "mqtt" }'))
+        gateway.start()
+        watcher = Client(broker.address, "gw-1", client_id="watcher")
+        self.addCleanup(watcher.close)
+        watcher.subscribe(f"{BASE}/robots/+/ride/state")
+        rider = Client(broker.address, "R001")
+        self.addCleanup(rider.close)
+
+        def say(topic, **fields):
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            rider.publish(f"{BASE}/robots/R001/ride/{topic}",
+                          {"timestamp": now, "order_id": "T-1", **fields})
+
+        say("request", message_id="m-1", **{"from": {"floor": "1F"}, "to": {"floor": "3F"}})
+        arrived = self.wait_state(watcher, "R001", "ELEVATOR_ARRIVED")
+        say("event", message_id="m-2", event="cancel_exit", fence=arrived["fence"])
+        held = self.wait_state(watcher, "R001", "HOLD")
+        gateway.kill()
+        before = len(controller.record("command"))
+        gateway.start()
+        after = self.wait_for(watcher, "R001", lambda view: view["seq"] > held["seq"])
+        self.assertEqual((after["state"], after["elevator_id"], after["fence"]),
+                         ("HOLD", "EL001", arrived["fence"]))
+        self.assertEqual(gateway.elevator("EL001")["owner"]["robot_id"], "R001")
+        self.assertEqual(controller.record("command")[before]["command"], "query")
+        refused = gateway.command("order", "cancel", "T-1", "--operator", "op", "--reason", "test")
+        self.assertEqual(refused.returncode, 7, refused.stdout + refused.stderr)
 
     def wait_state(self, watcher, name, state):
         return self.wait_for(watcher, name, lambda view: view["state"] == state)
