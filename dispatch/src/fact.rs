@@ -79,6 +79,20 @@ pub enum RideFact {
         /// May be inside.
         inside: bool,
     },
+    /// The robot's last word about being in a car.
+    InCar {
+        /// The order.
+        order: OrderId,
+        /// It says that it is in a car.
+        in_car: bool,
+    },
+    /// The robot said something of where it is that the presence signal does not bear out yet.
+    Claimed {
+        /// The order.
+        order: OrderId,
+        /// What.
+        claim: Claim,
+    },
     /// What robots are told about the last ride of a robot is dropped, an hour after its end.
     Archived {
         /// The order.
@@ -89,6 +103,21 @@ pub enum RideFact {
         /// The order.
         order: OrderId,
     },
+}
+
+/// Which word of the robot a presence signal does not bear out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claim {
+    /// `entered`.
+    Entered,
+    /// `cancel_enter`.
+    CancelEnter {
+        /// Queue again.
+        again: bool,
+    },
+    /// `exited`.
+    Exited,
 }
 
 /// What must be seen before an elevator that is kept back is free.

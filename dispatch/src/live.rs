@@ -13,6 +13,7 @@ use protocol::{ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
 
 use crate::alarm::Alarms;
 use crate::effort::{Efforts, QueryState};
+use crate::fact::Claim;
 use crate::input::Now;
 use crate::rank::Waiters;
 use crate::timer::Timers;
@@ -192,20 +193,6 @@ pub(crate) struct Tries {
     pub(crate) remind: u8,
 }
 
-/// Which word of the robot a presence signal does not bear out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// `entered`.
-    Entered,
-    /// `cancel_enter`.
-    CancelEnter {
-        /// Queue again.
-        again: bool,
-    },
-    /// `exited`.
-    Exited,
-}
-
 /// A look at the signal, three times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recheck {
@@ -234,6 +221,21 @@ pub(crate) struct Robot {
     pub(crate) messages: u32,
     /// The last answer to an unreadable or rate-limited message, per topic.
     pub(crate) refused_ms: BTreeMap<RobotTopic, u64>,
+}
+
+/// Looks at a signal that disagrees (`ride.md` section 1: `entry_recheck_s` x 3).
+const LOOKS: u8 = 3;
+
+impl Recheck {
+    /// Looks from here on.
+    pub(crate) fn begin(claim: Claim, now_ms: u64, pause_ms: u64) -> Self {
+        Self {
+            claim,
+            left: LOOKS,
+            next_ms: now_ms.saturating_add(pause_ms),
+            asked_ms: now_ms,
+        }
+    }
 }
 
 impl Car {

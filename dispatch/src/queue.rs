@@ -135,7 +135,8 @@ impl Turn<'_> {
                 Some(rounds.saturating_mul(self.mean_ride_ms()))
             }
             RideState::Granted | RideState::WaitingHallCall => {
-                Some(self.travel_cost_ms(ride.elevator.as_ref()?, ride))
+                let cost_ms = self.travel_cost_ms(ride.elevator.as_ref()?, ride);
+                (cost_ms < u64::MAX).then_some(cost_ms)
             }
             RideState::ElevatorArrived
             | RideState::RobotEntered

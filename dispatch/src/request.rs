@@ -86,6 +86,8 @@ impl Turn<'_> {
             away: request.at_door == Some(false) || request.eta_s.is_some_and(|eta| eta > 0),
             enter_given: false,
             inside: false,
+            in_car: false,
+            claim: None,
             ended_at: None,
         };
         self.check_service(&ride)?;

@@ -152,10 +152,14 @@ impl Turn<'_> {
 
     /// Whether the robot says that it is in a car.
     pub(crate) fn says_in_car(&self, robot: &RobotId) -> bool {
-        self.live
-            .robots
-            .get(robot)
-            .is_some_and(|robot| robot.in_car)
+        let order = self.state.robots.get(robot);
+        let ride = order.and_then(|order| self.state.rides.get(order));
+        ride.is_some_and(|ride| ride.in_car)
+            || self
+                .live
+                .robots
+                .get(robot)
+                .is_some_and(|robot| robot.in_car)
     }
 
     /// How long a kept-back elevator may take to show what is waited for.

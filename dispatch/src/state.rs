@@ -11,7 +11,7 @@ use protocol::{ElevatorId, Fence, Landing, OrderId, RobotId, Timestamp, ZoneId};
 use serde::{Deserialize, Serialize};
 
 pub use crate::elevator::{Block, Elevator, Owner, Zone};
-use crate::fact::{ElevatorFact, Fact, RideFact, SiteFact};
+use crate::fact::{Claim, ElevatorFact, Fact, RideFact, SiteFact};
 use crate::input::OperatorAction;
 use crate::ledger::{Ended, Ledger};
 
@@ -59,6 +59,12 @@ pub struct Ride {
     pub enter_given: bool,
     /// *May be inside* (law 2).
     pub inside: bool,
+    /// The robot's last word: it is in a car.
+    #[serde(default)]
+    pub in_car: bool,
+    /// What the robot said in this state that the presence signal does not bear out yet.
+    #[serde(default)]
+    pub claim: Option<Claim>,
     /// When it came to its end.
     pub ended_at: Option<Timestamp>,
 }
@@ -124,6 +130,16 @@ impl State {
                     ride.inside = *inside;
                 }
             }
+            RideFact::InCar { order, in_car } => {
+                if let Some(ride) = self.rides.get_mut(order) {
+                    ride.in_car = *in_car;
+                }
+            }
+            RideFact::Claimed { order, claim } => {
+                if let Some(ride) = self.rides.get_mut(order) {
+                    ride.claim = Some(*claim);
+                }
+            }
             RideFact::Archived { order } => self.archive(order),
             RideFact::Forgotten { order } => self.ledger.forget(order),
         }
@@ -170,6 +186,8 @@ impl State {
             away: *away,
             enter_given: false,
             inside: false,
+            in_car: false,
+            claim: None,
             ended_at: None,
         };
         self.ledger.admit(order.clone(), *digest, robot.clone());
@@ -193,6 +211,9 @@ impl State {
             return;
         };
         ride.seq = *seq;
+        if ride.state != *state {
+            ride.claim = None;
+        }
         ride.state = *state;
         ride.held_from = *held_from;
         ride.instruction = *instruction;

@@ -1,5 +1,6 @@
 //! Facts in words.
 
+use dispatch::fact::Claim;
 use dispatch::{ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 
 use super::print::{at, why};
@@ -39,6 +40,19 @@ pub fn fact(fact: &Fact) -> String {
                 order,
                 inside: false,
             } => format!("{order} is not inside"),
+            RideFact::InCar {
+                order,
+                in_car: true,
+            } => format!("{order} says it is in a car"),
+            RideFact::InCar {
+                order,
+                in_car: false,
+            } => format!("{order} says it is in no car"),
+            RideFact::Claimed { order, claim } => match claim {
+                Claim::Entered => format!("{order} says it entered, to be looked at"),
+                Claim::CancelEnter { .. } => format!("{order} says it stays out, to be looked at"),
+                Claim::Exited => format!("{order} says it left, to be looked at"),
+            },
             RideFact::Archived { order } => format!("{order} archived"),
             RideFact::Forgotten { order } => format!("{order} forgotten"),
         },

@@ -6,8 +6,8 @@ use protocol::{Code, ElevatorId, OrderId, ReasonCode, limits};
 
 use super::Afterwards;
 use crate::effort::Aim;
+use crate::fact::Claim;
 use crate::fact::{Fact, KeptUntil, RideFact};
-use crate::live::Claim;
 use crate::state::Ride;
 use crate::turn::{Shift, Turn};
 

@@ -6,14 +6,11 @@ use protocol::{ElevatorId, OrderId, ReasonCode};
 
 use super::Afterwards;
 use crate::effort::Aim;
-use crate::fact::KeptUntil;
-use crate::live::{Claim, Recheck};
+use crate::fact::{Claim, Fact, KeptUntil, RideFact};
+use crate::live::Recheck;
 use crate::sight::Occupancy;
 use crate::state::Ride;
 use crate::turn::{Shift, Turn};
-
-/// Looks at a signal that disagrees (`ride.md` section 1: `entry_recheck_s` x 3).
-const LOOKS: u8 = 3;
 
 impl Turn<'_> {
     /// Takes the robot's word where the signal agrees; else begins to look again.
@@ -27,12 +24,9 @@ impl Turn<'_> {
         if let Some(progress) = self.progress(order)
             && !progress.recheck.as_ref().is_some_and(same)
         {
-            progress.recheck = Some(Recheck {
-                claim,
-                left: LOOKS,
-                next_ms: now_ms.saturating_add(pause_ms),
-                asked_ms: now_ms,
-            });
+            progress.recheck = Some(Recheck::begin(claim, now_ms, pause_ms));
+            let order = order.clone();
+            self.record(Fact::Ride(RideFact::Claimed { order, claim }));
         }
         if matches!(claim, Claim::CancelEnter { .. }) {
             self.instruct(order, Instruction::Stay);

@@ -6,6 +6,7 @@ use protocol::{Code, ElevatorId, Fence, OrderId, ReasonCode, RobotId};
 
 use super::cells::Cell::{self, Accept, Duplicate, Refuse};
 use super::cells::WRONG_STATE;
+use crate::fact::{Fact, RideFact};
 use crate::ledger::Ended;
 use crate::render::Asked;
 use crate::state::Ride;
@@ -208,6 +209,7 @@ impl Turn<'_> {
     pub(crate) fn status(&mut self, robot: &RobotId, status: &RobotStatus) {
         if let (Some(in_car), Some(known)) = (status.in_car, self.live.robots.get_mut(robot)) {
             known.in_car = in_car;
+            self.note_in_car(robot, in_car);
         }
         let Some(order) = self.state.robots.get(robot).cloned() else {
             return;
@@ -217,6 +219,16 @@ impl Turn<'_> {
             && let Some(ride) = self.ride(&order).cloned()
         {
             self.status_in_car(&ride);
+        }
+    }
+
+    /// The robot's word about being in a car outlives the gateway.
+    fn note_in_car(&mut self, robot: &RobotId, in_car: bool) {
+        let Some(order) = self.state.robots.get(robot).cloned() else {
+            return;
+        };
+        if self.ride(&order).is_some_and(|ride| ride.in_car != in_car) {
+            self.record(Fact::Ride(RideFact::InCar { order, in_car }));
         }
     }
 

@@ -4,13 +4,15 @@ use protocol::ride::{Instruction, RideState};
 use protocol::{ElevatorId, Fence, OrderId, ReasonCode, RobotId};
 
 use crate::fact::{ElevatorFact, Fact};
-use crate::live::{Car, Progress};
+use crate::live::{Car, Progress, Recheck};
 use crate::queue::signed;
 use crate::timer::TimerKey;
 use crate::turn::Turn;
 
 /// Fences are raised by so much where others may have seen higher ones than we know.
 const FENCE_STEP: u64 = 1_000;
+/// No grant ever comes near it: what is told above is no fence of ours, and would leave no room.
+const FENCE_MAX: Fence = Fence(1 << 53);
 
 impl Turn<'_> {
     /// The first input of a process.
@@ -85,6 +87,9 @@ impl Turn<'_> {
             heard_ms: now_ms,
             born_ms: signed(now_ms).saturating_sub(signed(age_ms)),
             shut_seen: inside,
+            recheck: ride
+                .claim
+                .map(|claim| Recheck::begin(claim, now_ms, timing.entry_recheck_ms)),
             resumed: true,
             permitted_ms: now_ms,
             ..Progress::default()
@@ -121,6 +126,7 @@ impl Turn<'_> {
     /// Somebody has seen a fence: where it is higher than ours, our data is not the newest.
     pub(crate) fn own_elevator(&mut self, elevator: &ElevatorId, fence: Fence) {
         if self.config.elevators.contains_key(elevator)
+            && fence <= FENCE_MAX
             && fence > self.state.elevator(elevator).fence
         {
             self.raise_fence(elevator, Fence(fence.0.saturating_add(FENCE_STEP)));

@@ -260,3 +260,28 @@ fn after_a_start_cancel_enter_without_a_signal_proves_no_empty_car() {
         building.describe(T1)
     );
 }
+
+/// A robot said that it is inside, the signal was blind, and the gateway was killed: the word still
+/// counts, and nobody else gets the car.
+#[test]
+fn an_accepted_word_of_the_robot_outlives_the_gateway() {
+    let mut building = Situation::Arrived.building(Presence::Robot);
+    building.event(R1, T1, RobotEvent::Entered);
+    building.in_car(R1, true);
+    building.restart(1_000, false);
+    building.step(Input::Broker { up: true });
+    building.run(5_000);
+    assert_eq!(building.describe(T1), "HOLD(ENTRY_UNCONFIRMED) exit");
+
+    let mut building = Situation::Arrived.building(Presence::Robot);
+    building.in_car(R1, true);
+    building.restart(1_000, false);
+    building.step(Input::Broker { up: true });
+    building.plant().shut_at("1F");
+    building.run(120_000);
+    let told = building.describe(T1);
+    assert!(
+        told.starts_with("HOLD"),
+        "no no-show of a robot that says it is in: {told}"
+    );
+}

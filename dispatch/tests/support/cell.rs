@@ -48,6 +48,8 @@ pub(crate) fn note_fact(trace: &mut Trace, now_ms: u64, fact: &Fact) {
         Fact::Ride(
             RideFact::Admitted { .. }
             | RideFact::Away { .. }
+            | RideFact::InCar { .. }
+            | RideFact::Claimed { .. }
             | RideFact::Inside { .. }
             | RideFact::Archived { .. }
             | RideFact::Forgotten { .. },
