@@ -149,6 +149,24 @@ impl Gateway {
         Self::launch(site, &[]).0
     }
 
+    /// Starts it by a command of the test's own, and waits until it says that it is ready.
+    #[track_caller]
+    pub fn start_by(command: Command, site: &Site) -> Self {
+        let (gateway, lines) = Self::launch_as(command, site, &[]);
+        gateway.get_ready(&lines)
+    }
+
+    /// The same, or until it ends before that.
+    #[track_caller]
+    pub fn try_start_by(command: Command, site: &Site) -> Result<Self, ExitStatus> {
+        let (mut gateway, lines) = Self::launch_as(command, site, &[]);
+        match lines.recv_timeout(SOON) {
+            Ok(line) if line.contains("ready") => Ok(gateway),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(gateway.wait()),
+            other => panic!("neither ready nor over: {other:?}\n{}", gateway.log()),
+        }
+    }
+
     fn launch(site: &Site, arguments: &[&str]) -> (Self, mpsc::Receiver<String>) {
         Self::launch_as(hallcall(), site, arguments)
     }
