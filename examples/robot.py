@@ -99,6 +99,8 @@ class Robot:
         """Only the live order, and nothing older than the highest `seq` seen for it."""
         if ride.get("order_id") != self.order or (ride.get("seq") or 0) < max(self.seq, 1):
             return False
+        if not isinstance(ride.get("state"), str):
+            raise TypeError("a ride without a state")
         self.ride, self.seq = ride, ride["seq"]
         return True
 
@@ -174,7 +176,7 @@ class Robot:
                 self.hear(topic, json.loads(payload), time.monotonic())
             except queue.Empty:
                 pass
-            except (ValueError, KeyError, TypeError, AttributeError) as why:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as why:
                 print(f"not understood: {why!r}", file=sys.stderr, flush=True)
             now = time.monotonic()
             self.act(now)

@@ -202,6 +202,16 @@ class RobotTest(unittest.TestCase):
         self.reply(self.says("ride/event", "query"), 2, **ENTER)
         self.says("ride/event", "entered")
 
+    def test_what_cannot_be_read_changes_nothing(self):
+        question = self.arrive()
+        for bad in (b"[" * 100_000, b'{"a":' * 100_000, b"", b"\xff\xfe", b"7", b"[]", b"{}"):
+            for topic in (f"{self.mine}/ride/reply", f"{self.mine}/ride/state",
+                          f"{BASE}/gateways/gw-1/connection"):
+                self.gateway.publish(topic, bad)
+        self.state(7, state=["RUNNING"], instruction={}, retain=False)
+        self.reply(question, 2, **ENTER)
+        self.says("ride/event", "entered")
+
     def test_heartbeat_within_10_s(self):
         self.arrive()
         self.assertIs(self.says("status")["at_door"], True)
