@@ -28,6 +28,10 @@ enum Command {
     #[cfg(feature = "sim")]
     #[command(subcommand)]
     Sim(cmd::sim::SimCommand),
+    /// How fast it is on this machine
+    #[cfg(feature = "sim")]
+    #[command(subcommand)]
+    Bench(cmd::bench::BenchCommand),
     /// Look at orders, cancel one that waits
     #[command(subcommand)]
     Order(cmd::order::OrderCommand),
@@ -58,6 +62,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => cmd::demo::demo(&args),
         #[cfg(feature = "sim")]
         Command::Sim(command) => cmd::sim::sim(&command),
+        #[cfg(feature = "sim")]
+        Command::Bench(command) => cmd::bench::bench(&command),
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),
         Command::Site(command) => cmd::site::site(&command),

@@ -5,8 +5,8 @@
 //! temporary folder. Whether a ride went right and whether a law was broken is judged by the
 //! simulator's own record.
 
-mod folder;
-mod gateway;
+pub(super) mod folder;
+pub(super) mod gateway;
 mod show;
 
 use std::io::{self, IsTerminal, Write};
@@ -24,7 +24,7 @@ use sim::live::{Building, Fleet, FleetPlan, Pace, Report};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use self::folder::{Folder, Wires};
+use self::folder::{Bounds, Folder, Wires};
 use self::gateway::GatewayProcess;
 use self::show::Show;
 
@@ -114,7 +114,7 @@ pub fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("the runtime cannot start")?;
-    let folder = Folder::new()?;
+    let folder = Folder::new(None)?;
     let result = runtime.block_on(run(args, pace, &folder));
     if result.is_err() && !args.keep {
         let _ = io::stderr().write_all(folder.last_of_log().as_bytes());
@@ -142,7 +142,7 @@ async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Rep
     let mut stage = JoinSet::new();
     stage.spawn(Arc::clone(&building).run());
     let wires = Wires::lay(args, &building, &mut stage).await?;
-    let config = folder.write(args, &wires)?;
+    let config = folder.write(args, &wires, &Bounds::at(args.speed))?;
     let mut gateway = GatewayProcess::start(&config, &folder.log())?;
     gateway.ready(READY).await?;
     let topics = Topics::new(folder::ROOT, &folder::site()?)?;
@@ -299,12 +299,12 @@ fn is_watched(args: &DemoArgs) -> bool {
 }
 
 /// A port of loopback that is free at this moment.
-fn free_address() -> anyhow::Result<SocketAddr> {
+pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
     let probe = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
     Ok(probe.local_addr()?)
 }
 
 /// The folder's path as a TOML string.
-fn toml_path(path: &Path) -> String {
+pub(super) fn toml_path(path: &Path) -> String {
     toml::Value::String(path.display().to_string()).to_string()
 }

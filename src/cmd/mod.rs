@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+#[cfg(feature = "sim")]
+pub mod bench;
 pub mod broker;
 pub mod check;
 #[cfg(feature = "sim")]

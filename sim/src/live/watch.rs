@@ -20,9 +20,21 @@ pub async fn watch(
     endpoint: Endpoint,
     hears: oneshot::Sender<()>,
 ) {
+    let filters = topics.start_filters();
+    watch_only(building, topics, endpoint, filters, hears).await;
+}
+
+/// [`watch`] for the topics of `filters` alone, where others than this building's robots speak too.
+pub async fn watch_only(
+    building: Arc<Building>,
+    topics: Topics,
+    endpoint: Endpoint,
+    filters: Vec<String>,
+    hears: oneshot::Sender<()>,
+) {
     let mut hears = Some(hears);
     let name = format!("watch-{}", run_id());
-    let mut radio = Radio::on(&endpoint, &name, None, topics.start_filters());
+    let mut radio = Radio::on(&endpoint, &name, None, filters);
     loop {
         match radio.hear().await {
             Heard::Up => {

@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use super::{Controllers, DemoArgs, free_address, toml_path};
 
 /// The root of the topics.
-pub(super) const ROOT: &str = "hallcall/v1";
+pub(in crate::cmd) const ROOT: &str = "hallcall/v1";
 /// Cars behind one Modbus TCP address.
 const CARS_PER_LINE: usize = 4;
 /// Height of a storey.
@@ -56,12 +56,20 @@ const WAITS: [(&str, f64, f64); 18] = [
 ];
 
 /// The temporary folder of a demo.
-pub(super) struct Folder(TempDir);
+pub(in crate::cmd) struct Folder(TempDir);
+
+/// `[limits]` that are not the defaults of `wire.md`.
+pub(in crate::cmd) struct Bounds {
+    /// 1 to 1000.
+    pub(in crate::cmd) robot_messages_per_s: u32,
+    /// Seconds.
+    pub(in crate::cmd) dedup_retention_s: u32,
+}
 
 /// Where everything listens.
-pub(super) struct Wires {
+pub(in crate::cmd) struct Wires {
     /// The broker.
-    pub(super) endpoint: Endpoint,
+    pub(in crate::cmd) endpoint: Endpoint,
     broker: String,
     buses: Vec<SocketAddr>,
     /// By elevator: the index of its bus and its unit; `None` = it speaks MQTT.
@@ -69,12 +77,12 @@ pub(super) struct Wires {
 }
 
 /// The site of a demo.
-pub(super) fn site() -> anyhow::Result<SiteId> {
+pub(in crate::cmd) fn site() -> anyhow::Result<SiteId> {
     Ok(SiteId::new("demo")?)
 }
 
 /// The cars of a demo, in the building's time. They start at different floors.
-pub(super) fn cars(args: &DemoArgs, pace: &Pace) -> anyhow::Result<Vec<CarPlan>> {
+pub(in crate::cmd) fn cars(args: &DemoArgs, pace: &Pace) -> anyhow::Result<Vec<CarPlan>> {
     let plan = |(number, elevator): (usize, ElevatorId)| {
         let mut config = CarConfig::new(stops(args)?);
         config.start = number * 3 % usize::from(args.floors);
@@ -92,7 +100,9 @@ pub(super) fn cars(args: &DemoArgs, pace: &Pace) -> anyhow::Result<Vec<CarPlan>>
 }
 
 /// Where each car opens.
-pub(super) fn landings(args: &DemoArgs) -> anyhow::Result<BTreeMap<ElevatorId, Vec<Landing>>> {
+pub(in crate::cmd) fn landings(
+    args: &DemoArgs,
+) -> anyhow::Result<BTreeMap<ElevatorId, Vec<Landing>>> {
     let stops = stops(args)?;
     let landing = |stop: &Stop| Landing {
         floor: stop.label.clone(),
@@ -105,32 +115,60 @@ pub(super) fn landings(args: &DemoArgs) -> anyhow::Result<BTreeMap<ElevatorId, V
         .collect())
 }
 
+impl Bounds {
+    /// Robots speak `speed` times as often; orders are remembered for 7 days.
+    pub(in crate::cmd) fn at(speed: f64) -> Self {
+        // 20 to 1000.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let robot_messages_per_s = (20.0 * speed.max(1.0)).min(1_000.0) as u32;
+        Self {
+            robot_messages_per_s,
+            dedup_retention_s: 604_800,
+        }
+    }
+}
+
 impl Folder {
-    /// A new folder.
-    pub(super) fn new() -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("hallcall-demo-").tempdir();
+    /// A new folder below `within`, or below the system's place for temporary ones.
+    pub(in crate::cmd) fn new(within: Option<&Path>) -> anyhow::Result<Self> {
+        let mut name = tempfile::Builder::new();
+        name.prefix("hallcall-demo-");
+        let folder = match within {
+            Some(within) => name.tempdir_in(within),
+            None => name.tempdir(),
+        };
         Ok(Self(folder.context("no temporary folder")?))
     }
 
+    /// Where it is.
+    pub(in crate::cmd) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Where the gateway's log goes.
-    pub(super) fn log(&self) -> PathBuf {
+    pub(in crate::cmd) fn log(&self) -> PathBuf {
         self.0.path().join("gateway.log")
     }
 
     /// The end of the gateway's log.
-    pub(super) fn last_of_log(&self) -> String {
+    pub(in crate::cmd) fn last_of_log(&self) -> String {
         let log = fs::read(self.log()).unwrap_or_default();
         let from = log.len().saturating_sub(LOG_SHOWN);
         String::from_utf8_lossy(&log[from..]).into_owned()
     }
 
     /// Leaves the folder where it is.
-    pub(super) fn keep(self) -> PathBuf {
+    pub(in crate::cmd) fn keep(self) -> PathBuf {
         self.0.keep()
     }
 
     /// Writes the configuration and the map that it names.
-    pub(super) fn write(&self, args: &DemoArgs, wires: &Wires) -> anyhow::Result<PathBuf> {
+    pub(in crate::cmd) fn write(
+        &self,
+        args: &DemoArgs,
+        wires: &Wires,
+        bounds: &Bounds,
+    ) -> anyhow::Result<PathBuf> {
         let folder = self.0.path();
         let layout = Layout::new(args.floors.into()).context("too many floors")?;
         fs::write(
@@ -138,14 +176,14 @@ impl Folder {
             map_text(&layout, poll_ms(args.speed)),
         )?;
         let config = folder.join("hallcall.toml");
-        fs::write(&config, text(args, wires, folder)?)?;
+        fs::write(&config, text(args, wires, bounds, folder)?)?;
         Ok(config)
     }
 }
 
 impl Wires {
     /// Lets the Modbus controllers listen, and finds a place for the broker.
-    pub(super) async fn lay(
+    pub(in crate::cmd) async fn lay(
         args: &DemoArgs,
         building: &Arc<Building>,
         stage: &mut JoinSet<()>,
@@ -214,7 +252,7 @@ impl Wires {
     }
 
     /// Connects the controllers that speak MQTT.
-    pub(super) fn connect(
+    pub(in crate::cmd) fn connect(
         &self,
         building: &Arc<Building>,
         topics: &Topics,
@@ -235,7 +273,7 @@ impl Wires {
 }
 
 /// The configuration file.
-fn text(args: &DemoArgs, wires: &Wires, folder: &Path) -> anyhow::Result<String> {
+fn text(args: &DemoArgs, wires: &Wires, bounds: &Bounds, folder: &Path) -> anyhow::Result<String> {
     let mut text = format!(
         "[gateway]\nsite = \"{}\"\nroot = \"{ROOT}\"\ndata_dir = {}\n\n[mqtt]\n{}\n\n[timing]\n",
         site()?,
@@ -249,9 +287,11 @@ fn text(args: &DemoArgs, wires: &Wires, folder: &Path) -> anyhow::Result<String>
             (building_s / args.speed).max(floor_s)
         )?;
     }
-    // Robots speak `speed` times as often.
-    let per_s = (20.0 * args.speed.max(1.0)).min(1_000.0);
-    writeln!(text, "\n[limits]\nrobot_messages_per_s = {per_s:.0}")?;
+    writeln!(
+        text,
+        "\n[limits]\nrobot_messages_per_s = {}\ndedup_retention_s = {}",
+        bounds.robot_messages_per_s, bounds.dedup_retention_s,
+    )?;
     for (number, address) in wires.buses.iter().enumerate() {
         writeln!(
             text,

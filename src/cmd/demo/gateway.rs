@@ -14,14 +14,14 @@ use tokio::process::{Child, ChildStdout, Command};
 const END: Duration = Duration::from_secs(20);
 
 /// The process; it is killed when dropped.
-pub(super) struct GatewayProcess {
+pub(in crate::cmd) struct GatewayProcess {
     child: Child,
     says: Lines<BufReader<ChildStdout>>,
 }
 
 impl GatewayProcess {
     /// Starts it with the configuration; its log goes to the file.
-    pub(super) fn start(config: &Path, log: &Path) -> anyhow::Result<Self> {
+    pub(in crate::cmd) fn start(config: &Path, log: &Path) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("the program does not know its own path")?;
         let log = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = Command::new(program)
@@ -42,8 +42,13 @@ impl GatewayProcess {
         })
     }
 
+    /// Its process, while it runs.
+    pub(in crate::cmd) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Waits until it says that it is ready.
-    pub(super) async fn ready(&mut self, deadline: Duration) -> anyhow::Result<()> {
+    pub(in crate::cmd) async fn ready(&mut self, deadline: Duration) -> anyhow::Result<()> {
         let said = tokio::time::timeout(deadline, async {
             while let Some(line) = self.says.next_line().await? {
                 if line.contains("ready") {
@@ -61,7 +66,7 @@ impl GatewayProcess {
     }
 
     /// Waits until it ends by itself, which it should not.
-    pub(super) async fn ended(&mut self) -> String {
+    pub(in crate::cmd) async fn ended(&mut self) -> String {
         while let Ok(Some(_)) = self.says.next_line().await {}
         match self.child.wait().await {
             Ok(status) => status.to_string(),
@@ -70,7 +75,7 @@ impl GatewayProcess {
     }
 
     /// Ends it in good order.
-    pub(super) async fn stop(&mut self) -> anyhow::Result<ExitStatus> {
+    pub(in crate::cmd) async fn stop(&mut self) -> anyhow::Result<ExitStatus> {
         let id = self
             .child
             .id()
