@@ -4,7 +4,7 @@ use protocol::OrderId;
 
 use crate::edge::LedgerChange;
 use crate::fact::{Fact, RideFact};
-use crate::ledger::{ROW_VERSION, Remembered};
+use crate::ledger::{self, Ledger, Remembered};
 use crate::state::State;
 
 /// The tag of the ride workflow in a row's key.
@@ -20,7 +20,7 @@ pub fn ledger_changes(state: &State, facts: &[Fact]) -> Vec<LedgerChange> {
             Fact::Ride(RideFact::Moved { order, state, .. }) if state.is_terminal() => order,
             Fact::Ride(_) | Fact::Elevator(_) | Fact::Site(_) => continue,
         };
-        let row = state.ledger.find(order).map(encode_row);
+        let row = state.ledger.find(order).as_ref().map(ledger::encode);
         changes.push(LedgerChange {
             key: key_of(order),
             row,
@@ -33,11 +33,10 @@ fn key_of(order: &OrderId) -> Vec<u8> {
     [RIDE_TAG, order.as_str().as_bytes()].concat()
 }
 
-fn encode_row(row: &Remembered) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(128);
-    // Writing to a Vec cannot fail, and every field can be written.
-    let _ = ciborium::into_writer(row, &mut bytes);
-    bytes
+/// A ledger row as the journal holds it, for those who only show it.
+#[must_use]
+pub fn read_row(bytes: &[u8]) -> Option<Remembered> {
+    ledger::decode(bytes).ok()
 }
 
 /// Why what a journal holds is no state of ours.
@@ -72,7 +71,7 @@ impl State {
     /// [`LoadError`] names what cannot be read; a part is never taken for nothing.
     pub fn load<'f>(
         snapshot: Option<&[u8]>,
-        ledger: &[(Vec<u8>, Vec<u8>)],
+        ledger: Ledger,
         facts: impl IntoIterator<Item = &'f Fact>,
     ) -> Result<Self, LoadError> {
         let mut state: Self = match snapshot {
@@ -80,31 +79,29 @@ impl State {
                 .map_err(|error| LoadError::Snapshot(error.to_string()))?,
             None => Self::default(),
         };
-        for (key, bytes) in ledger {
-            let (order, row) = decode_row(key, bytes)?;
-            state.ledger.insert(order, row);
-        }
+        state.ledger = ledger;
         for fact in facts {
             state.apply(fact);
         }
-        state.ledger.sort_ended();
         Ok(state)
     }
 }
 
-fn decode_row(key: &[u8], bytes: &[u8]) -> Result<(OrderId, Remembered), LoadError> {
-    let wrong = |detail: String| LoadError::Row {
-        key: String::from_utf8_lossy(key).into_owned(),
-        detail,
-    };
-    let name = key
-        .strip_prefix(RIDE_TAG)
-        .ok_or_else(|| wrong("unknown workflow".to_owned()))?;
-    let name = std::str::from_utf8(name).map_err(|error| wrong(error.to_string()))?;
-    let order = OrderId::new(name).map_err(|error| wrong(error.to_string()))?;
-    let row: Remembered = ciborium::from_reader(bytes).map_err(|error| wrong(error.to_string()))?;
-    if row.version != ROW_VERSION {
-        return Err(wrong(format!("version {} is not known", row.version)));
+impl Ledger {
+    /// Takes in a row that the journal holds.
+    ///
+    /// # Errors
+    /// [`LoadError::Row`] where it cannot be read.
+    pub fn load_row(&mut self, key: &[u8], row: &[u8]) -> Result<(), LoadError> {
+        let wrong = |detail: String| LoadError::Row {
+            key: String::from_utf8_lossy(key).into_owned(),
+            detail,
+        };
+        let name = key
+            .strip_prefix(RIDE_TAG)
+            .ok_or_else(|| wrong("unknown workflow".to_owned()))?;
+        let name = std::str::from_utf8(name).map_err(|error| wrong(error.to_string()))?;
+        let order = OrderId::new(name).map_err(|error| wrong(error.to_string()))?;
+        self.read_row(order, row).map_err(wrong)
     }
-    Ok((order, row))
 }

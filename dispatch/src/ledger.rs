@@ -1,4 +1,10 @@
 //! What accepted orders are remembered by: one answer per order id for the whole retention.
+//!
+//! Orders that live are few and kept as they are. Ended ones are many, a million in a busy week, so
+//! they lie packed on shelves ([`shelf`]), as the bytes of their rows, found by a hash of the id.
+
+mod row;
+mod shelf;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +12,10 @@ use protocol::ride::RideState;
 use protocol::robot::Digest;
 use protocol::{ElevatorId, Fence, OrderId, ReasonCode, RobotId, Timestamp};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-/// The version of a row.
-pub(crate) const ROW_VERSION: u8 = 1;
+pub(crate) use row::{decode, encode};
+use shelf::Shelf;
 
 /// How an order ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +35,8 @@ pub struct Ended {
 }
 
 /// What an order is remembered by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remembered {
-    /// The version of this row.
-    pub version: u8,
     /// What makes a repetition the same order.
     pub digest: Digest,
     /// Whose it is.
@@ -41,73 +46,165 @@ pub struct Remembered {
 }
 
 /// Every accepted order within the retention.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    orders: BTreeMap<OrderId, Remembered>,
-    /// Ended orders by the time of their end, so that the oldest is found at once.
-    ended: BTreeSet<(Timestamp, OrderId)>,
+    live: BTreeMap<OrderId, (Digest, RobotId)>,
+    /// Ended orders, by the number of their shelf.
+    shelves: BTreeMap<u32, Shelf>,
+    /// Which shelves hold orders of a hash, and how many.
+    by_order: BTreeMap<(u32, u32), u8>,
+    /// Each shelf by the end of its oldest order.
+    by_age: BTreeSet<(Timestamp, u32)>,
+    /// How many orders are on shelves.
+    ended: usize,
 }
 
 impl Ledger {
     /// What is remembered of an order.
     #[must_use]
-    pub fn find(&self, order: &OrderId) -> Option<&Remembered> {
-        self.orders.get(order)
+    pub fn find(&self, order: &OrderId) -> Option<Remembered> {
+        if let Some((digest, robot)) = self.live.get(order) {
+            return Some(Remembered {
+                digest: *digest,
+                robot: robot.clone(),
+                ended: None,
+            });
+        }
+        let (number, _) = self.place_of(order)?;
+        // Only rows that can be read are put on a shelf.
+        decode(self.shelves.get(&number)?.find(order.as_str())?).ok()
     }
 
     /// How many orders are remembered.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.orders.len()
+        self.live.len() + self.ended
     }
 
     /// Whether no order is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.orders.is_empty()
+        self.len() == 0
     }
 
     /// The order that ended first, if it ended at or before `limit`.
     #[must_use]
-    pub fn oldest_ended(&self, limit: Timestamp) -> Option<&OrderId> {
-        self.ended
-            .first()
-            .filter(|(at, _)| *at <= limit)
-            .map(|(_, order)| order)
+    pub fn oldest_ended(&self, limit: Timestamp) -> Option<OrderId> {
+        let (at, number) = self.by_age.first()?;
+        if *at > limit {
+            return None;
+        }
+        let order = self.shelves.get(number)?.oldest()?;
+        OrderId::new(order).ok()
     }
 
-    pub(crate) fn insert(&mut self, order: OrderId, row: Remembered) {
-        self.orders.insert(order, row);
+    /// Takes a row in, as a journal holds it.
+    ///
+    /// # Errors
+    /// What is wrong with the row.
+    pub(crate) fn read_row(&mut self, order: OrderId, bytes: &[u8]) -> Result<(), String> {
+        let row = decode(bytes)?;
+        self.forget(&order);
+        match &row.ended {
+            None => {
+                self.live.insert(order, (row.digest, row.robot));
+            }
+            Some(ended) => self.shelve(&order, ended.at, &encode(&row)),
+        }
+        Ok(())
     }
 
     pub(crate) fn admit(&mut self, order: OrderId, digest: Digest, robot: RobotId) {
-        let row = Remembered {
-            version: ROW_VERSION,
-            digest,
-            robot,
-            ended: None,
-        };
-        self.orders.insert(order, row);
+        self.forget(&order);
+        self.live.insert(order, (digest, robot));
     }
 
     pub(crate) fn end(&mut self, order: &OrderId, ended: Ended) {
-        if let Some(row) = self.orders.get_mut(order) {
-            self.ended.insert((ended.at, order.clone()));
-            row.ended = Some(ended);
-        }
+        let Some(mut row) = self.find(order) else {
+            return;
+        };
+        self.forget(order);
+        let at = ended.at;
+        row.ended = Some(ended);
+        self.shelve(order, at, &encode(&row));
     }
 
     pub(crate) fn forget(&mut self, order: &OrderId) {
-        let ended = self.orders.remove(order).and_then(|row| row.ended);
-        if let Some(ended) = ended {
-            self.ended.remove(&(ended.at, order.clone()));
+        if self.live.remove(order).is_some() {
+            return;
         }
+        let Some((number, hash)) = self.place_of(order) else {
+            return;
+        };
+        let Some(shelf) = self.shelves.get_mut(&number) else {
+            return;
+        };
+        self.by_age.remove(&(shelf.oldest_at(), number));
+        shelf.remove(order.as_str());
+        if shelf.is_empty() {
+            self.shelves.remove(&number);
+        } else {
+            self.by_age.insert((shelf.oldest_at(), number));
+        }
+        if let Some(count) = self.by_order.get_mut(&(hash, number)) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_order.remove(&(hash, number));
+            }
+        }
+        self.ended -= 1;
     }
 
-    /// Finds the ended orders among all, after loading.
-    pub(crate) fn sort_ended(&mut self) {
-        let rows = self.orders.iter();
-        let ended = rows.filter_map(|(order, row)| Some((row.ended.as_ref()?.at, order.clone())));
-        self.ended = ended.collect();
+    fn shelve(&mut self, order: &OrderId, at: Timestamp, row: &[u8]) {
+        let last = self.shelves.last_key_value();
+        let number = match last {
+            Some((number, shelf)) if shelf.has_room_for(order.as_str(), row) => *number,
+            Some((number, _)) => number + 1,
+            None => 0,
+        };
+        let shelf = self.shelves.entry(number).or_default();
+        if !shelf.is_empty() {
+            self.by_age.remove(&(shelf.oldest_at(), number));
+        }
+        shelf.put(order.as_str(), at, row);
+        self.by_age.insert((shelf.oldest_at(), number));
+        let count = self.by_order.entry((hash(order), number)).or_default();
+        // A shelf has no room for 255 rows.
+        *count += 1;
+        self.ended += 1;
+    }
+
+    /// The shelf of an ended order, and the hash of its id.
+    fn place_of(&self, order: &OrderId) -> Option<(u32, u32)> {
+        let hash = hash(order);
+        let numbers = self.by_order.range((hash, 0)..=(hash, u32::MAX));
+        numbers
+            .map(|((_, number), _)| *number)
+            .find(|number| {
+                let shelf = self.shelves.get(number);
+                shelf.is_some_and(|shelf| shelf.find(order.as_str()).is_some())
+            })
+            .map(|number| (number, hash))
     }
 }
+
+impl PartialEq for Ledger {
+    /// Equal when the same is remembered, wherever it lies.
+    fn eq(&self, other: &Self) -> bool {
+        fn rows(ledger: &Ledger) -> BTreeMap<&str, &[u8]> {
+            ledger.shelves.values().flat_map(Shelf::rows).collect()
+        }
+        self.live == other.live && self.ended == other.ended && rows(self) == rows(other)
+    }
+}
+
+/// Robots choose order ids, so it must cost much to find many of one hash.
+fn hash(order: &OrderId) -> u32 {
+    let digest = Sha256::digest(order.as_str().as_bytes());
+    let mut first = [0; 4];
+    first.copy_from_slice(&digest[..4]);
+    u32::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests;

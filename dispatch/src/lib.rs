@@ -56,5 +56,6 @@ pub use core::Core;
 pub use effect::{Effect, Effects, OperatorAnswer};
 pub use fact::{ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 pub use input::{Input, Now, OperatorAction, OperatorRequest, ResolveOutcome};
-pub use keep::{LoadError, ledger_changes};
+pub use keep::{LoadError, ledger_changes, read_row};
+pub use ledger::Ledger;
 pub use state::State;

@@ -98,7 +98,7 @@ impl Turn<'_> {
             .state
             .ledger
             .find(order)
-            .and_then(|row| row.ended.as_ref())
+            .and_then(|row| row.ended)
         {
             Some(ended) => format!("order {order} ended as {} at {}", ended.state, ended.at),
             None => format!("order {order} is not known"),

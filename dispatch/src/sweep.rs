@@ -140,7 +140,7 @@ impl Turn<'_> {
         let retention_ms = self.config.limits.dedup_retention_s.saturating_mul(1000);
         let limit = protocol::Timestamp(wall.0.saturating_sub(retention_ms));
         for _ in 0..SWEEP_MAX {
-            let Some(order) = self.state.ledger.oldest_ended(limit).cloned() else {
+            let Some(order) = self.state.ledger.oldest_ended(limit) else {
                 break;
             };
             self.record(Fact::Ride(RideFact::Forgotten { order }));

@@ -103,7 +103,7 @@ fn look_at(data_dir: &Path, dump: Option<&mut impl Write>) -> anyhow::Result<Fou
         }
         Err(error) => return Ok(Found::Bad { error }),
     };
-    let inspection = journal.inspect();
+    let inspection = journal.inspect(&mut |_, _| ());
     if let Some(out) = dump {
         let covers = inspection
             .as_ref()
@@ -143,10 +143,11 @@ fn print_all(journal: &SledJournal, covers: Seq, out: &mut impl Write) -> anyhow
     })
 }
 
-/// A row as JSON; in hexadecimal digits where it is not of the journal's own format.
+/// A row as JSON; in hexadecimal digits where it is none of ours.
 fn row_value(row: &[u8]) -> Value {
     let hex = || Value::String(row.iter().map(|byte| format!("{byte:02x}")).collect());
-    read_value(row).unwrap_or_else(hex)
+    let known = dispatch::read_row(row).and_then(|row| serde_json::to_value(row).ok());
+    known.or_else(|| read_value(row)).unwrap_or_else(hex)
 }
 
 impl Found {
@@ -193,7 +194,7 @@ impl Found {
                     "last": loaded.last(),
                     "facts": loaded.facts.len(),
                     "snapshot": snapshot,
-                    "ledger_rows": loaded.ledger.len(),
+                    "ledger_rows": loaded.rows,
                     "tail": loaded.cut,
                     "fences": marks,
                     "record": null,
@@ -237,7 +238,7 @@ fn whole(inspection: &Inspection, marks: Option<&BTreeMap<ElevatorId, Fence>>) -
          {}{tail}",
         loaded.last(),
         loaded.facts.len(),
-        loaded.ledger.len(),
+        loaded.rows,
         marks.map_or(0, BTreeMap::len),
     )
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dispatch::edge::{Journal, Seq};
-use dispatch::{Input, State};
+use dispatch::{Input, Ledger, State};
 use protocol::{ElevatorId, Fence};
 
 use super::StartError;
@@ -30,7 +30,14 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     if restored {
         journal.restored();
     }
-    let loaded = journal.load()?;
+    let mut ledger = Ledger::default();
+    let mut rows = Ok(());
+    let loaded = journal.load(&mut |key, row| {
+        if rows.is_ok() {
+            rows = ledger.load_row(key, row);
+        }
+    })?;
+    rows?;
     if loaded.cut > 0 {
         tracing::warn!(
             records = loaded.cut,
@@ -39,7 +46,7 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     }
     let snapshot = loaded.snapshot.as_ref().map(|(_, bytes)| bytes.as_slice());
     let facts = loaded.facts.iter().map(|(_, fact)| fact);
-    let state = State::load(snapshot, &loaded.ledger, facts)?;
+    let state = State::load(snapshot, ledger, facts)?;
     let covered = loaded.snapshot.as_ref().map_or(0, |(seq, _)| *seq);
     let last = loaded.facts.last().map_or(covered, |(seq, _)| *seq);
     let mut marks = FenceMarks::open(data_dir, journal.id(), last, restored)?;

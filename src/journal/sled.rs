@@ -191,8 +191,8 @@ impl SledJournal {
 }
 
 impl Journal for SledJournal {
-    fn load(&mut self) -> Result<Loaded, JournalError> {
-        let found = self.inspect()?;
+    fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError> {
+        let found = self.inspect(row)?;
         self.chain = Chain::new(found.end);
         let next = found
             .loaded

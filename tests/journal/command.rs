@@ -40,7 +40,7 @@ impl Site {
     fn filled() -> Self {
         let site = Self::new();
         let mut journal = SledJournal::open(&site.data()).unwrap();
-        journal.load().unwrap();
+        load(&mut journal).unwrap();
         let names = |names: &[&str]| {
             names
                 .iter()

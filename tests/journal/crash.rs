@@ -40,7 +40,7 @@ fn facts_of(number: u64) -> Vec<String> {
 }
 
 /// The last whole step; the rest of the store must fit to it.
-fn last_step(loaded: &Loaded) -> u64 {
+fn last_step(loaded: &Read) -> u64 {
     let snapshot = loaded.snapshot.as_ref();
     let covered = snapshot.map_or(0, |(_, state)| {
         u64::from_be_bytes(state.as_slice().try_into().unwrap())
@@ -73,7 +73,7 @@ fn last_step(loaded: &Loaded) -> u64 {
 fn child() {
     let Some(dir) = env::var_os(DIR) else { return };
     let mut journal = SledJournal::open(Path::new(&dir)).unwrap();
-    let loaded = journal.load().unwrap();
+    let loaded = load(&mut journal).unwrap();
     let mut number = last_step(&loaded);
     let covered = loaded.snapshot.as_ref().map_or(0, |(covers, _)| *covers);
     let options = Options {
@@ -137,7 +137,7 @@ fn what_was_acknowledged_survives_kill_9() {
             last = number;
         }
         let mut journal = SledJournal::open(dir.path()).unwrap();
-        let loaded = journal.load().unwrap();
+        let loaded = load(&mut journal).unwrap();
         let found = last_step(&loaded);
         assert!(
             found >= last,

@@ -13,7 +13,7 @@ use crate::{copy, step};
 fn fill(left: &Path) {
     let dir = tempfile::tempdir().unwrap();
     let mut journal = SledJournal::open(dir.path()).unwrap();
-    journal.load().unwrap();
+    load(&mut journal).unwrap();
     for n in 0..1500_u64 {
         let row = (format!("r:T-{n}"), Some("x".repeat(80)));
         let last = journal
@@ -29,8 +29,8 @@ fn fill(left: &Path) {
     copy(dir.path(), left);
 }
 
-fn load(dir: &Path) -> Result<Loaded, JournalError> {
-    SledJournal::open(dir).and_then(|mut journal| journal.load())
+fn load(dir: &Path) -> Result<Read, JournalError> {
+    SledJournal::open(dir).and_then(|mut journal| crate::load(&mut journal))
 }
 
 /// Law 11: a corrupt store is never an empty one, nor a shorter one. sled by itself opens a

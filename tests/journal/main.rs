@@ -9,10 +9,12 @@ mod damage;
 mod model;
 
 use std::fs;
+use std::ops::Deref;
 use std::path::Path;
 
-use dispatch::edge::{Batch, LedgerChange};
+use dispatch::edge::{Batch, Journal, JournalError, LedgerChange, Loaded};
 use dispatch::{ElevatorFact, Fact};
+use hallcall::journal::SledJournal;
 use protocol::ElevatorId;
 
 /// A fact that is told apart by its name.
@@ -34,6 +36,26 @@ fn step(names: &[String], ledger: &[(String, Option<String>)]) -> Batch {
             })
             .collect(),
     }
+}
+
+/// What was loaded, with the ledger's rows.
+struct Read {
+    loaded: Loaded,
+    ledger: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Deref for Read {
+    type Target = Loaded;
+
+    fn deref(&self) -> &Loaded {
+        &self.loaded
+    }
+}
+
+fn load(journal: &mut SledJournal) -> Result<Read, JournalError> {
+    let mut ledger = Vec::new();
+    let loaded = journal.load(&mut |key, row| ledger.push((key.to_vec(), row.to_vec())))?;
+    Ok(Read { loaded, ledger })
 }
 
 /// Copies a directory. Of one that a process writes to, the copy is what would be left of it had

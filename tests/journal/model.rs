@@ -57,7 +57,7 @@ impl Model {
     }
 
     /// Compares what was loaded, and goes on from it.
-    fn loaded(&mut self, loaded: &Loaded) {
+    fn loaded(&mut self, loaded: &Read) {
         let last = loaded.last();
         assert!(
             last >= self.durable,
@@ -83,9 +83,9 @@ impl Model {
     }
 }
 
-fn start(dir: &TempDir) -> (SledJournal, Loaded) {
+fn start(dir: &TempDir) -> (SledJournal, Read) {
     let mut journal = SledJournal::open(dir.path()).unwrap();
-    let loaded = journal.load().unwrap();
+    let loaded = load(&mut journal).unwrap();
     (journal, loaded)
 }
 

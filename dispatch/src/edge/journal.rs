@@ -28,8 +28,8 @@ pub struct Batch {
 pub struct Loaded {
     /// The newest snapshot of the live state, and the last record that it covers.
     pub snapshot: Option<(Seq, Vec<u8>)>,
-    /// The ledger.
-    pub ledger: Vec<(Vec<u8>, Vec<u8>)>,
+    /// How many rows the ledger has.
+    pub rows: u64,
     /// The facts after the snapshot, in order.
     pub facts: Vec<(Seq, Fact)>,
     /// Records of an unacknowledged tail that were cut off.
@@ -76,12 +76,13 @@ fn what(seq: Seq) -> String {
 
 /// Where facts are kept.
 pub trait Journal: Send {
-    /// Reads everything back. Called once, before the first append.
+    /// Reads everything back, and gives each row of the ledger (key, row) to `row`. Called once,
+    /// before the first append.
     ///
     /// # Errors
     /// [`JournalError::Corrupt`] when what is there is not what was written; it is never taken for
     /// an empty store.
-    fn load(&mut self) -> Result<Loaded, JournalError>;
+    fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError>;
 
     /// Appends a batch, all or none. It is durable only after the next [`Journal::sync`].
     /// Returns the number of its last record.

@@ -105,9 +105,9 @@ impl Turn<'_> {
             self.refuse(asked, Code::NotOwner, detail);
             return Found::Nothing;
         }
-        match (self.state.rides.get(order), &row.ended) {
+        match (self.state.rides.get(order), row.ended) {
             (Some(ride), _) => Found::Ride(Box::new(ride.clone())),
-            (None, Some(ended)) => Found::Ended(ended.clone()),
+            (None, Some(ended)) => Found::Ended(ended),
             // Only what lives is shown, and what lives is always shown: this is never reached.
             (None, None) => {
                 let detail = format!("order_id {order} is not known");

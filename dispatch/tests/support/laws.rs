@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use dispatch::{
-    Core, Effect, Effects, ElevatorFact, Fact, Input, RideFact, SiteConfig, State, ledger_changes,
+    Core, Effect, Effects, ElevatorFact, Fact, Input, Ledger, RideFact, SiteConfig, State,
+    ledger_changes,
 };
 use protocol::hardware::{Action, Change, Command, Mode, Motion, Reading, Report};
 use protocol::ops::Presence;
@@ -40,8 +41,11 @@ impl Laws {
 
     /// The state as a journal would give it back.
     pub(crate) fn reload(&self) -> State {
-        let rows: Vec<_> = self.ledger.clone().into_iter().collect();
-        State::load(Some(&self.folded.encode_snapshot()), &rows, []).expect("a state")
+        let mut ledger = Ledger::default();
+        for (key, row) in &self.ledger {
+            ledger.load_row(key, row).expect("a row");
+        }
+        State::load(Some(&self.folded.encode_snapshot()), ledger, []).expect("a state")
     }
 
     pub(crate) fn restart(&mut self, state: State) {

@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 
 use dispatch::edge::{AckLine, Barrier, Batch, FenceGate, Journal, JournalError, Outbox, Ticket};
 use dispatch::edge::{Keep, outbox};
-use dispatch::{Core, Effect, Effects, Fact, Input, Now, SiteConfig, State, ledger_changes};
+use dispatch::{
+    Core, Effect, Effects, Fact, Input, Ledger, Now, SiteConfig, State, ledger_changes,
+};
 use protocol::hardware::{Command, Outcome, Report};
 use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
@@ -72,10 +74,17 @@ impl Gateway {
         sync_ms: u64,
         disk: &mut ModelDisk,
     ) -> Result<Self, JournalError> {
-        let loaded = disk.load()?;
+        let mut ledger = Ledger::default();
+        let mut rows = Ok(());
+        let loaded = disk.load(&mut |key, row| {
+            if rows.is_ok() {
+                rows = ledger.load_row(key, row);
+            }
+        })?;
         let snapshot = loaded.snapshot.as_ref().map(|(_, bytes)| bytes.as_slice());
         let facts = loaded.facts.iter().map(|(_, fact)| fact);
-        let state = State::load(snapshot, &loaded.ledger, facts)
+        let state = rows
+            .and_then(|()| State::load(snapshot, ledger, facts))
             .map_err(|error| JournalError::Store(error.to_string()))?;
         Ok(Self {
             core: Core::restore(site.clone(), state),

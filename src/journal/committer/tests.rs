@@ -32,8 +32,8 @@ struct Valve {
 }
 
 impl Journal for Valve {
-    fn load(&mut self) -> Result<Loaded, JournalError> {
-        self.journal.load()
+    fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError> {
+        self.journal.load(row)
     }
 
     fn append(&mut self, batch: &Batch) -> Result<Seq, JournalError> {
@@ -86,7 +86,7 @@ impl Bench {
     fn new(options: Options) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = SledJournal::open(dir.path()).unwrap();
-        journal.load().unwrap();
+        journal.load(&mut |_, _| ()).unwrap();
         let ((events_in, events), (syncs, syncs_out)) = (channel(), channel());
         let sink = Out(events_in.clone());
         let valve = Valve {

@@ -23,16 +23,14 @@ pub struct Inspection {
 }
 
 type Keys = Vec<Vec<u8>>;
-/// Keys and rows.
-type LedgerRows = Vec<(Vec<u8>, Vec<u8>)>;
 
 impl SledJournal {
-    /// Reads everything and changes nothing.
+    /// Reads everything and changes nothing; gives each row of the ledger (key, row) to `row`.
     ///
     /// # Errors
     /// [`JournalError::Corrupt`] with the first record that is.
-    pub fn inspect(&self) -> Result<Inspection, JournalError> {
-        reading(|| self.read_all())
+    pub fn inspect(&self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Inspection, JournalError> {
+        reading(|| self.read_all(row))
     }
 
     /// Every record that is there, also those that a snapshot covers and those of a tail, in
@@ -66,7 +64,7 @@ impl SledJournal {
         Ok(())
     }
 
-    fn read_all(&self) -> Result<Inspection, JournalError> {
+    fn read_all(&self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Inspection, JournalError> {
         let head = self.snapshot_head()?;
         let covers = head.map_or_else(Anchor::default, |head| head.covers);
         let snapshot = match head {
@@ -79,10 +77,10 @@ impl SledJournal {
             stored.push((number(&key)?, record));
         }
         let Replay { facts, end, cut } = replay(covers, self.durable, stored)?;
-        let (ledger, undone, tally) = self.read_ledger(end.seq)?;
+        let (undone, tally) = self.read_ledger(end.seq, row)?;
         let loaded = Loaded {
             snapshot,
-            ledger,
+            rows: tally.rows() - undone.len() as u64,
             facts,
             cut: cut.len() as u64,
         };
@@ -116,14 +114,18 @@ impl SledJournal {
         Ok(state)
     }
 
-    /// The rows of the ledger as they are after record `end`, and the keys of those that were made
-    /// after it. A row that was changed after it had another value before, which is not known:
+    /// Gives the rows of the ledger as they are after record `end` to `each`, and returns the keys of
+    /// those that were made after it. A row that was changed after it had another value before, which is not known:
     /// then what comes after `end` cannot be cut off.
-    fn read_ledger(&self, end: Seq) -> Result<(LedgerRows, Keys, Tally), JournalError> {
+    fn read_ledger(
+        &self,
+        end: Seq,
+        each: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<(Keys, Tally), JournalError> {
         let lost = || corrupt("meta `ledger` is lost".to_owned());
         let tally = self.meta.get(TALLY_KEY).map_err(store)?.ok_or_else(lost)?;
         let tally = Tally::read(TALLY_KEY, &tally)?;
-        let (mut rows, mut undone) = (Vec::new(), Vec::new());
+        let mut undone = Vec::new();
         let mut counted = Tally::default();
         for row in &self.ledger {
             let (key, sealed) = row.map_err(store)?;
@@ -140,7 +142,7 @@ impl SledJournal {
                     detail,
                 });
             } else {
-                rows.push((key.to_vec(), row.row));
+                each(&key, &row.row);
             }
         }
         if counted != tally {
@@ -149,7 +151,7 @@ impl SledJournal {
                 "the ledger has {is} rows that are not the {was} written"
             )));
         }
-        Ok((rows, undone, tally))
+        Ok((undone, tally))
     }
 
     /// Removes an unacknowledged tail, and what a snapshot made needless.

@@ -1,4 +1,5 @@
 use std::fs;
+use std::ops::Deref;
 
 use dispatch::edge::LedgerChange;
 use dispatch::{ElevatorFact, Fact};
@@ -25,16 +26,36 @@ fn batch(names: &[&str], ledger: &[(&str, Option<&str>)]) -> Batch {
     }
 }
 
-fn open(dir: &TempDir) -> (SledJournal, Loaded) {
+/// What was loaded, with the ledger's rows.
+struct Read {
+    loaded: Loaded,
+    ledger: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Deref for Read {
+    type Target = Loaded;
+
+    fn deref(&self) -> &Loaded {
+        &self.loaded
+    }
+}
+
+fn load(journal: &mut SledJournal) -> Result<Read, JournalError> {
+    let mut ledger = Vec::new();
+    let loaded = journal.load(&mut |key, row| ledger.push((key.to_vec(), row.to_vec())))?;
+    Ok(Read { loaded, ledger })
+}
+
+fn open(dir: &TempDir) -> (SledJournal, Read) {
     let mut journal = SledJournal::open(dir.path()).unwrap();
-    let loaded = journal.load().unwrap();
+    let loaded = load(&mut journal).unwrap();
     (journal, loaded)
 }
 
 /// Steps of two and one records with ledger rows, synced, then one more, closed.
 fn filled(dir: &TempDir) {
     let (mut journal, loaded) = open(dir);
-    assert_eq!(loaded, Loaded::default());
+    assert_eq!(*loaded, Loaded::default());
     assert_eq!(
         journal
             .append(&batch(&["A", "B"], &[("r:T-1", Some("one"))]))
@@ -69,7 +90,7 @@ fn corrupt_seq(error: &JournalError) -> Seq {
 /// Why the journal does not load.
 fn refusal(dir: &TempDir) -> JournalError {
     match SledJournal::open(dir.path()) {
-        Ok(mut journal) => journal.load().unwrap_err(),
+        Ok(mut journal) => load(&mut journal).err().unwrap(),
         Err(error) => error,
     }
 }
@@ -187,9 +208,12 @@ fn an_unacknowledged_tail_is_cut_off_with_its_ledger_rows() {
         .unwrap();
     drop(journal);
 
-    let found = SledJournal::open(dir.path()).unwrap().inspect().unwrap();
+    let found = SledJournal::open(dir.path())
+        .unwrap()
+        .inspect(&mut |_, _| ())
+        .unwrap();
     assert_eq!(found.tail, [5, 6, 7], "5 and 6 are one step");
-    assert_eq!((found.loaded.last(), found.loaded.ledger.len()), (4, 2));
+    assert_eq!((found.loaded.last(), found.loaded.rows), (4, 2));
 
     let (mut journal, loaded) = open(&dir);
     assert_eq!((loaded.cut, loaded.last(), loaded.ledger.len()), (3, 4, 2));
@@ -211,7 +235,7 @@ fn a_tail_that_changed_an_older_ledger_row_cannot_be_cut_off() {
         .unwrap();
     journal.records.remove(5_u64.to_be_bytes()).unwrap();
     drop(journal);
-    let error = SledJournal::open(dir.path()).unwrap().load().unwrap_err();
+    let error = refusal(&dir);
     assert_eq!(corrupt_seq(&error), 5);
     assert!(error.to_string().contains("r:T-1"), "{error}");
 }
@@ -324,7 +348,7 @@ fn looking_changes_nothing() {
     fs::write(&path, &damaged).unwrap();
     // Whatever it says.
     if let Ok(Some(copy)) = SledJournal::open_copy(dir.path()) {
-        let _ = copy.inspect();
+        let _ = copy.inspect(&mut |_, _| ());
     }
     assert!(fs::read(&path).unwrap() == damaged);
 }
@@ -339,7 +363,7 @@ fn restored_data_may_be_shorter_than_what_was_durable() {
     assert_eq!(corrupt_seq(&refusal(&dir)), 5);
     let mut journal = SledJournal::open(dir.path()).unwrap();
     journal.restored();
-    assert_eq!(journal.load().unwrap().last(), 4);
+    assert_eq!(load(&mut journal).unwrap().last(), 4);
     drop(journal);
     assert_eq!(open(&dir).1.last(), 4, "and from then on it is whole");
 }
@@ -357,7 +381,7 @@ fn nothing_is_done_before_the_load_or_after_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let mut journal = SledJournal::open(dir.path()).unwrap();
     assert!(journal.append(&batch(&["A"], &[])).is_err());
-    journal.load().unwrap();
+    load(&mut journal).unwrap();
     assert_eq!(journal.append(&Batch::default()).unwrap(), 0);
     assert!(
         journal
