@@ -5,21 +5,22 @@
 //! sent again (law 5). The connection's will says that it broke.
 
 mod connection;
+mod word;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dispatch::Input;
 use dispatch::edge::outbox::{Keep, Next, Outbox};
 use protocol::hardware::{Outcome, Report};
-use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
-use protocol::{Outgoing, Seconds, Topics};
+use protocol::{Outgoing, Topics};
 use rumqttc::{AsyncClient, LastWill, QoS};
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 pub use connection::{Connection, Running};
+use word::{Word, presence, said_of_us, shortened};
 
 use super::account::{Account, Client};
 use crate::clock::Clock;
@@ -28,12 +29,13 @@ use crate::instance::Stamps;
 
 /// Messages that wait for the broker: two for each robot of a large site, and more.
 const OUTBOX_MAX: usize = 65_536;
+/// So many wait that nothing more is to be heard that would be answered. What is on its way through
+/// the core by then needs less than the other half (inbox and committer hold 1,024 steps each).
+const CROWDED: usize = OUTBOX_MAX / 2;
 /// Messages that the broker may leave unacknowledged; the default of the client library.
 const WINDOW: usize = 100;
 /// Requests that wait in the client library: the window, and what goes beside it.
 const REQUESTS: usize = WINDOW + 16;
-/// How long a full outbox keeps a speaker waiting while the link is open.
-const FULL: Duration = Duration::from_secs(2);
 
 /// What the egress needs.
 pub struct Setup {
@@ -60,8 +62,8 @@ struct Shared {
     inbox: Inbox,
     client: AsyncClient,
     state: Mutex<State>,
-    /// There is room in the outbox again.
-    room: Condvar,
+    /// The link is open, and the outbox half full or more.
+    crowded: watch::Sender<bool>,
     /// The outbox is empty.
     empty: Notify,
     /// The broker has our ONLINE, once in this start.
@@ -69,17 +71,21 @@ struct Shared {
 }
 
 struct State {
-    outbox: Outbox<Outgoing>,
+    outbox: Outbox<Word>,
     /// The journal is loaded and every subscription is granted.
     ready: bool,
     /// Handed to the client library, which has given them no packet id yet.
     submitted: VecDeque<u64>,
-    /// By packet id.
-    flight: BTreeMap<u16, u64>,
+    /// What the client library sent and the broker has not acknowledged, the oldest first.
+    flight: VecDeque<Sent>,
     /// The last ONLINE that was handed over.
     online: Option<u64>,
-    /// A wait for room ran out: nobody waits again before the broker has taken something.
-    stuck: bool,
+}
+
+struct Sent {
+    packet_id: u16,
+    id: u64,
+    at: Instant,
 }
 
 impl Egress {
@@ -111,9 +117,8 @@ impl Egress {
             outbox: Outbox::new(OUTBOX_MAX, WINDOW),
             ready: false,
             submitted: VecDeque::new(),
-            flight: BTreeMap::new(),
+            flight: VecDeque::new(),
             online: None,
-            stuck: false,
         };
         let egress = Self(Arc::new(Shared {
             topics,
@@ -122,31 +127,34 @@ impl Egress {
             inbox,
             client,
             state: Mutex::new(state),
-            room: Condvar::new(),
+            crowded: watch::Sender::new(false),
             empty: Notify::new(),
             online: watch::Sender::new(false),
         }));
         (egress.clone(), Connection::new(egress, connection))
     }
 
-    /// Says something, in its turn. Waits a little where the outbox is full; if it stays full, the
-    /// message is lost, which the log tells: replies are asked for again, states follow.
+    /// Says something, in its turn. Never waits: the committer's thread holds doors too. Where the
+    /// outbox is full the message is lost, which the log tells: replies are asked for again, states
+    /// follow. Whoever hears waits for [`Egress::room`] long before that.
     pub fn say(&self, message: Outgoing) {
-        let now_ms = self.0.clock.mono_ms();
-        let keep = Keep::of(&message, now_ms);
         let mut state = self.lock();
-        if state.outbox.len() >= OUTBOX_MAX && state.outbox.is_open() && !state.stuck {
-            let full = |state: &mut State| state.outbox.len() >= OUTBOX_MAX;
-            state = match self.0.room.wait_timeout_while(state, FULL, full) {
-                Ok((state, _)) => state,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
-            state.stuck = state.outbox.len() >= OUTBOX_MAX;
-        }
-        if let Err(full) = state.outbox.push(now_ms, keep, message) {
-            tracing::error!(topic = %full.item.topic(), "the outbox is full, a message is lost");
-        }
+        self.push(&mut state, message);
         self.pump(&mut state);
+    }
+
+    /// Waits while so much waits for the broker that nothing more is to be heard. It ends by
+    /// itself: a broker that acknowledges nothing is left.
+    pub async fn room(&self) {
+        if *self.0.crowded.borrow() {
+            // The sender lives as long as this.
+            let _ = self
+                .0
+                .crowded
+                .subscribe()
+                .wait_for(|crowded| !crowded)
+                .await;
+        }
     }
 
     /// Whether the journal is loaded and every subscription is granted. Each time that it becomes
@@ -154,6 +162,14 @@ impl Egress {
     pub fn set_ready(&self, ready: bool) {
         self.lock().ready = ready;
         self.say_presence_again();
+    }
+
+    /// It hears nothing any more. Where it still speaks, no will says so.
+    pub fn say_deaf(&self) {
+        let was_ready = std::mem::replace(&mut self.lock().ready, false);
+        if was_ready {
+            self.say(presence(&self.0.stamps, ConnectionState::ConnectionBroken));
+        }
     }
 
     /// Says ONLINE again, if that is the truth: somebody said otherwise about us.
@@ -179,11 +195,16 @@ impl Egress {
         if !(state.ready && state.outbox.is_open()) {
             return;
         }
-        let online = presence(&self.0.stamps, ConnectionState::Online);
+        self.push(state, presence(&self.0.stamps, ConnectionState::Online));
+    }
+
+    fn push(&self, state: &mut State, message: Outgoing) {
         let now_ms = self.0.clock.mono_ms();
-        let keep = Keep::of(&online, now_ms);
-        if state.outbox.push(now_ms, keep, online).is_err() {
-            tracing::error!("the outbox is full, our presence is not said");
+        let keep = Keep::of(&message, now_ms);
+        let stamp = self.0.stamps.next();
+        if let Err(full) = state.outbox.push(now_ms, keep, Word { stamp, message }) {
+            let topic = full.item.message.topic();
+            tracing::error!(%topic, "the outbox is full, a message is lost");
         }
     }
 
@@ -195,18 +216,20 @@ impl Egress {
                 Some(Next::Send {
                     id,
                     waited_ms,
-                    message,
+                    message: Word { stamp, message },
                 }) => {
                     let message = shortened(message, waited_ms);
-                    if is_online(&message) {
-                        if !state.ready {
+                    match said_of_us(&message) {
+                        Some(ConnectionState::Online) if state.ready => state.online = Some(id),
+                        Some(ConnectionState::ConnectionBroken) if !state.ready => {}
+                        Some(ConnectionState::Offline) | None => {}
+                        Some(ConnectionState::Online | ConnectionState::ConnectionBroken) => {
                             // It waited through an outage and is not the truth any more.
                             state.outbox.acked(id);
                             continue;
                         }
-                        state.online = Some(id);
                     }
-                    let envelope = message.encode(&self.0.topics, &self.0.stamps.next());
+                    let envelope = message.encode(&self.0.topics, stamp);
                     let sent = self.0.client.try_publish(
                         envelope.topic,
                         QoS::AtLeastOnce,
@@ -219,12 +242,16 @@ impl Egress {
                         Err(error) => tracing::debug!(%error, "a message was not sent"),
                     }
                 }
-                Some(Next::Dropped(message)) => self.dropped(&message),
+                Some(Next::Dropped(word)) => self.dropped(&word.message),
                 None => break,
             }
         }
         if state.outbox.is_empty() {
             self.0.empty.notify_waiters();
+        }
+        let crowded = state.outbox.is_open() && state.outbox.len() >= CROWDED;
+        if crowded != *self.0.crowded.borrow() {
+            self.0.crowded.send_replace(crowded);
         }
     }
 
@@ -257,35 +284,38 @@ impl Egress {
     fn closed(&self) {
         let mut state = self.lock();
         state.outbox.closed();
-        state.stuck = false;
         state.submitted.clear();
         state.flight.clear();
         self.pump(&mut state);
         drop(state);
-        self.0.room.notify_all();
         self.0.empty.notify_waiters();
     }
 
-    /// The client library sent the next message, with this packet id.
-    fn sent(&self, packet_id: u16) {
+    /// The client library sent the next message, with this packet id. Says since when the oldest
+    /// is not acknowledged.
+    fn sent(&self, packet_id: u16) -> Option<Instant> {
         let mut state = self.lock();
         if let Some(id) = state.submitted.pop_front() {
-            state.flight.insert(packet_id, id);
+            let at = Instant::now();
+            state.flight.push_back(Sent { packet_id, id, at });
         }
+        state.flight.front().map(|sent| sent.at)
     }
 
-    fn acked(&self, packet_id: u16) {
+    /// Says as much of what is left.
+    fn acked(&self, packet_id: u16) -> Option<Instant> {
         let mut state = self.lock();
-        state.stuck = false;
-        if let Some(id) = state.flight.remove(&packet_id) {
-            state.outbox.acked(id);
-            if state.online == Some(id) {
+        // Mostly the first: brokers acknowledge in order.
+        let mut flight = state.flight.iter();
+        let place = flight.position(|sent| sent.packet_id == packet_id);
+        if let Some(sent) = place.and_then(|place| state.flight.remove(place)) {
+            state.outbox.acked(sent.id);
+            if state.online == Some(sent.id) {
                 self.0.online.send_replace(true);
             }
         }
         self.pump(&mut state);
-        drop(state);
-        self.0.room.notify_all();
+        state.flight.front().map(|sent| sent.at)
     }
 
     /// Waits until the broker has everything, or cannot be reached.
@@ -315,42 +345,5 @@ impl Egress {
     }
 }
 
-fn presence(stamps: &Stamps, connection_state: ConnectionState) -> Outgoing {
-    let instance = stamps.instance().clone();
-    let connection = GatewayConnection {
-        connection_state,
-        instance,
-    };
-    Outgoing::GatewayConnection(stamps.source().clone(), connection)
-}
-
-fn is_online(message: &Outgoing) -> bool {
-    matches!(
-        message,
-        Outgoing::GatewayConnection(_, connection)
-            if connection.connection_state == ConnectionState::Online
-    )
-}
-
-/// The message with less of its spans left, after it waited.
-fn shortened(message: &Outgoing, waited_ms: u64) -> Outgoing {
-    let mut message = message.clone();
-    match &mut message {
-        Outgoing::ElevatorCommand(sent) => {
-            let left = sent.command.expires_in_ms.saturating_sub(waited_ms);
-            sent.command.expires_in_ms = left;
-        }
-        Outgoing::RideState(view) => {
-            let shorten = |left: Seconds| Seconds::from_ms(left.ms.saturating_sub(waited_ms));
-            view.deadline_s = view.deadline_s.map(shorten);
-        }
-        Outgoing::RideReply { .. }
-        | Outgoing::RideStateCleared { .. }
-        | Outgoing::ElevatorState(_)
-        | Outgoing::Alarm(_)
-        | Outgoing::Alarms(_)
-        | Outgoing::Site(_)
-        | Outgoing::GatewayConnection(..) => {}
-    }
-    message
-}
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 //! What the gateway hears.
 //!
-//! One task polls the connection and does nothing else; a full inbox stops it, and with it the
-//! socket, so that nothing is ever dropped here. Each message carries the epoch of its connection,
-//! numbered at CONNACK, and is acknowledged only while that epoch lives: the client library would
-//! send an acknowledgement of an older one to whatever message has its packet id by then. What is
-//! not acknowledged, the broker brings again.
+//! One task polls the connection and does nothing else; a full inbox stops it, or a crowded outbox,
+//! and with it the socket, so that nothing is ever dropped here. Each message carries the epoch of
+//! its connection, numbered at CONNACK, and is acknowledged only while that epoch lives: the client
+//! library would send an acknowledgement of an older one to whatever message has its packet id by
+//! then. What is not acknowledged, the broker brings again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -175,6 +175,7 @@ impl Task {
                 break;
             }
             let why = self.connected().await;
+            self.backoff.ended("-in");
             self.down().await;
             if self.is_stopped() {
                 break;
@@ -261,6 +262,7 @@ impl Task {
     /// in a process: who knows what the session of an earlier one holds.
     fn open(&mut self, ack: &ConnAck) -> Result<(), String> {
         self.own_echo = false;
+        self.backoff.began();
         self.acks.open();
         if self.connection.mqtt_options.clean_session() {
             self.connection.mqtt_options.set_clean_session(false);
@@ -283,7 +285,6 @@ impl Task {
     async fn ready(&mut self) {
         self.suback = None;
         self.up = true;
-        self.backoff.reset();
         tracing::info!("ingest is subscribed");
         self.deliver(Heard::Input(Input::Broker { up: true }), None)
             .await;
@@ -307,13 +308,21 @@ impl Task {
         }
         if self.up {
             self.up = false;
-            self.setup.egress.set_ready(false);
+            if self.is_stopped() {
+                self.setup.egress.set_ready(false);
+            } else {
+                self.setup.egress.say_deaf();
+            }
             self.deliver(Heard::Input(Input::Broker { up: false }), None)
                 .await;
         }
     }
 
     async fn hear(&mut self, publish: Publish) {
+        tokio::select! {
+            () = self.setup.egress.room() => {}
+            _ = self.stopped.wait_for(|stopped| *stopped) => {}
+        }
         let ack = match publish.qos {
             QoS::AtMostOnce => None,
             QoS::AtLeastOnce | QoS::ExactlyOnce => self.acks.received(publish.pkid),

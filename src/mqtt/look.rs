@@ -34,6 +34,8 @@ const OPEN: Duration = Duration::from_secs(6);
 const QUIET: Duration = Duration::from_millis(250);
 /// For all retained words.
 const RETAINED: Duration = Duration::from_secs(10);
+/// Own states that one look takes: a ride for each robot, and as many again.
+const OWN_MAX: usize = 2 * ROBOTS_MAX;
 /// For the answer of a gateway that lives.
 const ANSWER: Duration = Duration::from_millis(1_500);
 /// For what is said at the end of a look.
@@ -68,6 +70,16 @@ pub struct Seen {
     pub other: Option<InstanceId>,
     /// What the broker still shows of our own states; only in the first look.
     pub own: Vec<Inbound>,
+}
+
+/// The retained words behind some filters.
+#[derive(Debug, Default)]
+struct Retained {
+    own: Vec<Inbound>,
+    /// Whose ONLINE is among them, if not ours.
+    claimed: Option<InstanceId>,
+    /// There are more than a look takes: [`OWN_MAX`], or for longer than [`RETAINED`].
+    more: bool,
 }
 
 /// Lets connections pass one at a time, each after a look.
@@ -115,11 +127,18 @@ impl Gate {
             return Ok(Seen::default());
         }
         let mut look = Look::open(self).await?;
-        let seen = look.see(collect).await?;
+        let (seen, more) = look.see(collect).await?;
         look.close(seen.other.as_ref()).await;
+        if more {
+            // Those that are put right by then do not come again.
+            tracing::warn!(
+                taken = seen.own.len(),
+                "the broker keeps more states of ours than one look takes, the next one goes on"
+            );
+        }
         if seen.other.is_none() {
             last.passed = Some(Instant::now());
-            last.collected |= collect;
+            last.collected |= collect && !more;
         }
         Ok(seen)
     }
@@ -169,24 +188,22 @@ impl<'a> Look<'a> {
         }
     }
 
-    async fn see(&mut self, collect: bool) -> Result<Seen, LookError> {
+    /// What there is, and whether there is more of our own states than that.
+    async fn see(&mut self, collect: bool) -> Result<(Seen, bool), LookError> {
         let mut filters = vec![self.presence_topic()];
         if collect {
             filters.extend(self.gate.topics.start_filters());
         }
-        let (own, claimed) = self.retained(&filters).await?;
+        let Retained { own, claimed, more } = self.retained(&filters).await?;
         let other = match claimed {
             Some(instance) if self.lives(&instance).await? => Some(instance),
             Some(_) | None => None,
         };
-        Ok(Seen { other, own })
+        Ok((Seen { other, own }, more))
     }
 
-    /// The retained words behind `filters`, and whose ONLINE is among them, if not ours.
-    async fn retained(
-        &mut self,
-        filters: &[String],
-    ) -> Result<(Vec<Inbound>, Option<InstanceId>), LookError> {
+    /// The retained words behind `filters`.
+    async fn retained(&mut self, filters: &[String]) -> Result<Retained, LookError> {
         let wanted = filters
             .iter()
             .map(|filter| SubscribeFilter::new(filter.clone(), QoS::AtLeastOnce));
@@ -196,20 +213,22 @@ impl<'a> Look<'a> {
         let until = Instant::now() + RETAINED;
         let mut granted = false;
         let mut quiet = opened;
-        let (mut own, mut claimed) = (Vec::new(), None);
+        let mut retained = Retained::default();
         let mut told = false;
         // With one filter there is one word to wait for.
-        while !(granted && told && filters.len() == 1) && own.len() < 2 * ROBOTS_MAX {
+        while !(granted && told && filters.len() == 1) && !retained.more {
             let Ok(event) = timeout_at(quiet.min(until), self.connection.poll()).await else {
+                retained.more = granted && until < quiet;
                 break;
             };
             match self.news(event?) {
                 News::Presence { connection, .. } => {
-                    claimed = self.claim(&connection);
+                    retained.claimed = self.claim(&connection);
                     told = true;
                 }
                 News::Own(inbound) => {
-                    own.push(inbound);
+                    retained.own.push(inbound);
+                    retained.more = retained.own.len() >= OWN_MAX;
                     quiet = Instant::now() + QUIET;
                 }
                 News::Other(Event::Incoming(Packet::SubAck(ack))) => {
@@ -221,7 +240,7 @@ impl<'a> Look<'a> {
             }
         }
         if granted {
-            Ok((own, claimed))
+            Ok(retained)
         } else {
             Err(LookError::Late("SUBACK"))
         }

@@ -6,16 +6,21 @@ use std::time::Duration;
 use rumqttc::{Event, EventLoop, Packet};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Egress;
 use crate::ending::{End, Ending};
 use crate::mqtt::{Backoff, Gate};
 
+/// For the acknowledgement of a message. A broker that takes messages and acknowledges none is as
+/// good as gone, though it may answer pings; and behind one that it forgot to acknowledge, nothing
+/// leaves once the packet ids have come round. Another connection is tried.
+const ACK: Duration = Duration::from_secs(10);
+
 /// The connection of an egress, not yet polled.
 pub struct Connection {
     egress: Egress,
-    connection: EventLoop,
+    pub(super) connection: EventLoop,
 }
 
 /// The running connection.
@@ -89,6 +94,7 @@ impl Task {
                 },
                 Err(why) => why.to_string(),
             };
+            self.backoff.ended("-out");
             self.egress.closed();
             self.connection.clean();
             // What the library kept for the next connection is in the outbox, and what it read and
@@ -107,20 +113,26 @@ impl Task {
 
     /// Connects and speaks until it breaks; says why.
     async fn connected(&mut self) -> String {
+        let mut owed: Option<Instant> = None;
         loop {
-            match self.connection.poll().await {
+            let event = match owed {
+                // A poll that is given up is fatal for the connection, which ends here anyway.
+                Some(since) => match timeout_at(since + ACK, self.connection.poll()).await {
+                    Ok(event) => event,
+                    Err(_) => return "no PUBACK in time".to_owned(),
+                },
+                None => self.connection.poll().await,
+            };
+            match event {
                 Ok(Event::Incoming(Packet::ConnAck(_))) => {
                     tracing::info!("egress is connected");
+                    self.backoff.began();
                     self.egress.opened();
                 }
                 Ok(Event::Outgoing(rumqttc::Outgoing::Publish(packet_id))) => {
-                    self.egress.sent(packet_id);
+                    owed = self.egress.sent(packet_id);
                 }
-                Ok(Event::Incoming(Packet::PubAck(ack))) => {
-                    // A broker that takes nothing is not come back to at once.
-                    self.backoff.reset();
-                    self.egress.acked(ack.pkid);
-                }
+                Ok(Event::Incoming(Packet::PubAck(ack))) => owed = self.egress.acked(ack.pkid),
                 Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
                 Err(why) => return why.to_string(),
             }

@@ -159,6 +159,62 @@ fn what_expires_during_an_outage_does_not_fill_the_outbox() {
     }
 }
 
+/// What is said in an outage: whom it is about, and when it was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Said {
+    State(u64),
+    Reply,
+    Query,
+    Command,
+}
+
+#[test]
+fn after_an_hours_outage_the_newest_states_and_the_last_minutes_replies_are_sent() {
+    const HOUR_MS: u64 = 3_600_000;
+    const ROBOTS: u64 = 200;
+    let mut outbox = Outbox::new(65_536, 100);
+    let mut longest = 0;
+    for now_ms in (0..HOUR_MS).step_by(100) {
+        let robot = now_ms / 100 % ROBOTS;
+        let state = (ride(&format!("R{robot}")), Said::State(robot));
+        let reply = (Keep::Until(now_ms + REPLY_KEPT_MS), Said::Reply);
+        let query = (Keep::Until(now_ms + 5_000), Said::Query);
+        let fence = now_ms / 1_000;
+        let order = (command("EL001", fence, now_ms + 5_000), Said::Command);
+        for (keep, said) in [state, reply, query, order] {
+            outbox.push(now_ms, keep, (said, now_ms)).unwrap();
+            while outbox.next(now_ms).is_some() {}
+        }
+        longest = longest.max(outbox.len());
+    }
+    // 600 replies of a minute, 50 queries of 5 s, a second's commands of one fence, the states.
+    assert!(longest <= 600 + 50 + 10 + 200, "{longest}");
+
+    outbox.opened();
+    let mut sent = Vec::new();
+    while let Some(next) = outbox.next(HOUR_MS) {
+        let Next::Send { id, message, .. } = next else {
+            continue;
+        };
+        sent.push(message.clone());
+        outbox.acked(id);
+    }
+    assert!(outbox.is_empty());
+    let of = |wanted: fn(&Said) -> bool| -> Vec<u64> {
+        let found = sent.iter().filter(|(said, _)| wanted(said));
+        found.map(|(_, at_ms)| *at_ms).collect()
+    };
+    // The last said about each of the robots is 20 s old at most: each once, and that one.
+    let newest: Vec<u64> = (HOUR_MS - 20_000..HOUR_MS).step_by(100).collect();
+    assert_eq!(of(|said| matches!(said, Said::State(_))), newest);
+    let replies = of(|said| *said == Said::Reply);
+    assert_eq!((replies[0], replies.len()), (HOUR_MS - 59_900, 599));
+    let queries = of(|said| *said == Said::Query);
+    assert_eq!((queries[0], queries.len()), (HOUR_MS - 4_900, 49));
+    // Of the last fence only.
+    assert_eq!(of(|said| *said == Said::Command)[0], HOUR_MS - 1_000);
+}
+
 #[test]
 fn it_says_how_long_a_message_waited() {
     let mut outbox = outbox();

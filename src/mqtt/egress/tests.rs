@@ -1,0 +1,150 @@
+use std::net::{Ipv4Addr, SocketAddr};
+
+use protocol::{InstanceId, RobotId, SiteId};
+use rumqttc::EventLoop;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::*;
+use crate::config::{Broker, MqttConfig};
+
+/// An egress whose connection nobody polls: what it hands over stays there.
+fn egress() -> (Egress, EventLoop) {
+    let config = MqttConfig {
+        broker: Broker::Embedded,
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
+        username: None,
+        password: None,
+        ca_file: None,
+        insecure_trial: false,
+    };
+    let gateway = protocol::GatewayId::new("gw-1").unwrap();
+    let clock = Clock::start();
+    let (inbox, _) = mpsc::channel(1);
+    let (egress, connection) = Egress::new(Setup {
+        account: Account::new(&config).unwrap(),
+        topics: Topics::new("hallcall/v1", &SiteId::new("demo").unwrap()).unwrap(),
+        stamps: Stamps::new(gateway, InstanceId::new("i-1").unwrap(), clock),
+        clock,
+        inbox,
+    });
+    (egress, connection.connection)
+}
+
+fn word(n: usize) -> Outgoing {
+    Outgoing::RideStateCleared {
+        robot: RobotId::new(&format!("R{n}")).unwrap(),
+    }
+}
+
+/// A broker takes all that was handed over, and acknowledges it.
+fn take(egress: &Egress, connection: &mut EventLoop) -> usize {
+    connection.clean();
+    connection.pending.clear();
+    let count = u16::try_from(egress.lock().submitted.len()).unwrap();
+    for id in 1..=count {
+        egress.sent(id);
+    }
+    for id in 1..=count {
+        egress.acked(id);
+    }
+    usize::from(count)
+}
+
+async fn has_room(egress: &Egress) -> bool {
+    let a_moment = std::time::Duration::from_millis(20);
+    timeout(a_moment, egress.room()).await.is_ok()
+}
+
+#[tokio::test]
+async fn a_broker_that_takes_nothing_stalls_no_speaker_and_holds_back_who_hears() {
+    let (egress, mut connection) = egress();
+    egress.opened();
+    let mut longest = std::time::Duration::ZERO;
+    for n in 0..OUTBOX_MAX + 100 {
+        if n == CROWDED - 1 {
+            assert!(has_room(&egress).await);
+        }
+        if n == CROWDED {
+            assert!(!has_room(&egress).await, "nothing more is to be heard");
+        }
+        let begun = std::time::Instant::now();
+        egress.say(word(n));
+        longest = longest.max(begun.elapsed());
+    }
+    // The committer's thread says these, and it holds doors.
+    assert!(
+        longest < std::time::Duration::from_millis(500),
+        "{longest:?}"
+    );
+    assert_eq!(
+        egress.lock().outbox.len(),
+        OUTBOX_MAX,
+        "the last 100 are lost"
+    );
+
+    let mut taken = 0;
+    while egress.lock().outbox.len() >= CROWDED {
+        assert!(!has_room(&egress).await);
+        for _ in 0..100 {
+            taken += take(&egress, &mut connection);
+        }
+    }
+    assert!(has_room(&egress).await);
+    while egress.lock().outbox.len() > 0 {
+        taken += take(&egress, &mut connection);
+    }
+    assert_eq!(taken, OUTBOX_MAX, "each of them once");
+}
+
+#[tokio::test]
+async fn a_link_that_is_gone_holds_nobody_back() {
+    let (egress, _connection) = egress();
+    egress.opened();
+    for n in 0..CROWDED {
+        egress.say(word(n));
+    }
+    assert!(!has_room(&egress).await);
+    egress.closed();
+    assert!(
+        has_room(&egress).await,
+        "what is heard has effects on buses"
+    );
+    egress.opened();
+    assert!(!has_room(&egress).await);
+}
+
+#[tokio::test]
+async fn acknowledgements_out_of_order_or_for_nothing_take_nothing_else_out() {
+    let (egress, _connection) = egress();
+    egress.opened();
+    for n in 0..3 {
+        egress.say(word(n));
+    }
+    let first = egress.sent(7).unwrap();
+    egress.sent(8);
+    egress.sent(9);
+    assert_eq!(egress.acked(8), Some(first), "the oldest is still owed");
+    assert_eq!(egress.acked(8), Some(first));
+    assert_eq!(egress.acked(99), Some(first));
+    assert_eq!(egress.lock().outbox.len(), 2);
+    assert!(egress.acked(7).is_some_and(|since| since >= first));
+    assert_eq!(egress.acked(9), None);
+    assert_eq!(egress.lock().outbox.len(), 0);
+}
+
+#[tokio::test]
+async fn presence_that_waited_is_said_only_where_it_is_true() {
+    let (egress, _connection) = egress();
+    egress.opened();
+    egress.set_ready(true);
+    egress.closed();
+    egress.say_deaf();
+    egress.say_deaf();
+    egress.set_ready(true);
+    egress.opened();
+    // Neither the old ONLINE nor the CONNECTIONBROKEN of meanwhile: one ONLINE.
+    assert_eq!(egress.lock().submitted.len(), 1);
+    egress.say_deaf();
+    assert_eq!(egress.lock().submitted.len(), 2);
+}
