@@ -22,7 +22,13 @@ impl Controller {
     /// A car that stands closed at 1F.
     #[track_caller]
     pub fn start(broker: &Mosquitto, elevator: &str) -> Self {
-        let client = Client::connect(broker, &format!("controller-{elevator}"));
+        Self::start_at(broker.port(), elevator)
+    }
+
+    /// The same at a port of loopback.
+    #[track_caller]
+    pub fn start_at(port: u16, elevator: &str) -> Self {
+        let client = Client::connect_to(port, &format!("controller-{elevator}"));
         client.subscribe(&format!("{BASE}/{elevator}/command"));
         let stop = Arc::new(AtomicBool::new(false));
         let commands = Arc::new(Mutex::new(Vec::new()));

@@ -220,6 +220,19 @@ impl Gateway {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Bytes of memory that it has at the moment.
+    pub fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1));
+        kib.unwrap().parse::<u64>().unwrap() * 1_024
+    }
+
     /// Waits until it ends by itself.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {

@@ -21,6 +21,7 @@ mod controller;
 mod gateway;
 mod mosquitto;
 mod played_broker;
+pub mod proxy;
 mod robot;
 
 pub use client::{Client, Message};
@@ -28,6 +29,7 @@ pub use controller::Controller;
 pub use gateway::{Gateway, Site, hallcall, operate};
 pub use mosquitto::Mosquitto;
 pub use played_broker::{Came, Packet, PlayedBroker};
+pub use proxy::{Fate, Passing, Proxy, Way};
 pub use robot::{Robot, now, request};
 
 use std::net::TcpListener;

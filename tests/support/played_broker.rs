@@ -169,7 +169,7 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
     note(Packet::Gone);
 }
 
-fn read(stream: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
+pub(super) fn read(stream: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     let mut byte = [0];
     stream.read_exact(&mut byte)?;
     let kind = byte[0];
@@ -187,7 +187,7 @@ fn read(stream: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     Ok((kind, body))
 }
 
-fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
+pub(super) fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = vec![kind];
     let mut length = body.len();
     loop {
@@ -208,7 +208,7 @@ fn text(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn split_text(body: &[u8]) -> (String, &[u8]) {
+pub(super) fn split_text(body: &[u8]) -> (String, &[u8]) {
     let length = usize::from(u16::from_be_bytes([body[0], body[1]]));
     let (text, rest) = body[2..].split_at(length);
     (String::from_utf8_lossy(text).into_owned(), rest)
