@@ -6,6 +6,7 @@
 //! | `journal/` | sled's files |
 //! | `journal.new/` | a journal that is being created; it is renamed once all of it is durable |
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -22,6 +23,9 @@ const UNFINISHED: &str = "journal.new";
 const DATA: &str = "db";
 /// sled's settings; it takes a missing file for a new database.
 const SETTINGS: &str = "conf";
+/// How sled names a summary of its log that it has not finished. It means to pass over these when it
+/// opens, looks for another name, reads the torn one, and takes the store for corrupt.
+const TORN_SUMMARY: (&str, &str) = ("snap.", ".generating");
 
 /// Tells journals apart: made anew with each one that is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,10 +106,11 @@ impl DataDir {
     }
 
     /// Makes sure that what is there can be a journal: sled would make a new, empty one of a
-    /// directory without its files.
+    /// directory without its files. What a start left unfinished is removed.
     ///
     /// # Errors
-    /// [`JournalError::Corrupt`] when a file is missing or empty.
+    /// [`JournalError::Corrupt`] when a file is missing or empty, [`JournalError::Store`] for what
+    /// the system says.
     pub fn check(&self) -> Result<(), JournalError> {
         for name in [DATA, SETTINGS] {
             let path = self.journal().join(name);
@@ -117,6 +122,20 @@ impl DataDir {
             if bytes == 0 {
                 let detail = format!("{} is missing or empty", path.display());
                 return Err(JournalError::Corrupt { seq: 0, detail });
+            }
+        }
+        self.remove_unfinished()
+    }
+
+    /// Removes the summaries that sled was writing when a start ended; the log has all of it.
+    fn remove_unfinished(&self) -> Result<(), JournalError> {
+        let journal = self.journal();
+        let (begins, ends) = TORN_SUMMARY;
+        for entry in fs::read_dir(&journal).map_err(failed("read", &journal))? {
+            let path = entry.map_err(failed("read", &journal))?.path();
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            if name.starts_with(begins) && name.ends_with(ends) {
+                fs::remove_file(&path).map_err(failed("remove", &path))?;
             }
         }
         Ok(())
@@ -244,6 +263,22 @@ mod tests {
             fs::remove_file(data.journal().join(missing)).unwrap();
             assert!(matches!(data.check(), Err(JournalError::Corrupt { .. })));
         }
+    }
+
+    #[test]
+    fn a_summary_that_sled_did_not_finish_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::take(dir.path()).unwrap();
+        fs::create_dir(data.journal()).unwrap();
+        let kept = [DATA, SETTINGS, "snap.000000000000002A"];
+        for name in kept.iter().chain(&["snap.000000000000002B.generating"]) {
+            fs::write(data.journal().join(name), "x").unwrap();
+        }
+        data.check().unwrap();
+        let left = fs::read_dir(data.journal()).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["conf", "db", "snap.000000000000002A"]);
     }
 
     #[test]
