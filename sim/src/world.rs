@@ -25,7 +25,7 @@ pub mod tale;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use dispatch::{OperatorAnswer, SiteConfig};
+use dispatch::{Input, Now, OperatorAnswer, SiteConfig};
 use protocol::id::IdError;
 use protocol::{ElevatorId, GatewayId, RobotId, SiteId, Timestamp, Topics, ZoneId};
 
@@ -63,6 +63,8 @@ pub struct WorldConfig {
     pub seed: u64,
     /// Whether tales are kept.
     pub tales: bool,
+    /// How many inputs of each gateway's core are kept.
+    pub steps: usize,
 }
 
 impl WorldConfig {
@@ -75,6 +77,7 @@ impl WorldConfig {
             sync_ms: 0,
             seed: 1,
             tales: false,
+            steps: 0,
         }
     }
 }
@@ -177,6 +180,12 @@ impl World {
     #[must_use]
     pub fn gateway(&self) -> Option<&Gateway> {
         self.gateway.as_ref()
+    }
+
+    /// Takes the inputs that its core was given, as many as [`WorldConfig::steps`].
+    pub fn take_steps(&mut self) -> Vec<(Now, Input)> {
+        let gateway = self.gateway.as_mut();
+        gateway.map_or_else(Vec::new, |gateway| gateway.steps().take())
     }
 
     /// The disk.

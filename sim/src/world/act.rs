@@ -28,7 +28,10 @@ impl World {
         let (site, topics) = (self.site.clone(), self.topics.clone());
         let (now_ms, sync_ms) = (self.now_ms, self.config.sync_ms);
         match Gateway::start(site, topics, instance, now_ms, sync_ms, &mut self.disk) {
-            Ok(gateway) => self.gateway = Some(gateway),
+            Ok(mut gateway) => {
+                gateway.steps().keep(self.config.steps);
+                self.gateway = Some(gateway);
+            }
             Err(error) => {
                 self.tell(Tale::Ended(error.to_string()));
                 return;

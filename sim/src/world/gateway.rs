@@ -4,6 +4,8 @@
 //! acknowledgements in order. What leaves it comes out as [`Emission`]s.
 
 mod emission;
+mod presence;
+mod steps;
 
 use std::collections::VecDeque;
 
@@ -13,13 +15,10 @@ use dispatch::{
     Core, Effect, Effects, Fact, Input, Ledger, Now, SiteConfig, State, ledger_changes,
 };
 use protocol::hardware::{Command, Outcome, Report};
-use protocol::ops::GatewayConnection;
-use protocol::robot::ConnectionState;
-use protocol::{
-    Decoded, Envelope, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode,
-};
+use protocol::{Decoded, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode};
 
 pub use self::emission::{Emission, Moment};
+pub use self::steps::Steps;
 use super::disk::ModelDisk;
 
 /// Messages of one connection that wait for their acknowledgement.
@@ -59,6 +58,7 @@ pub struct Gateway {
     covered: u64,
     messages: u64,
     emissions: Vec<Emission>,
+    steps: Steps,
 }
 
 impl Gateway {
@@ -104,6 +104,7 @@ impl Gateway {
             covered: loaded.snapshot.map_or(0, |(covers, _)| covers),
             messages: 0,
             emissions: Vec::new(),
+            steps: Steps::default(),
         })
     }
 
@@ -111,6 +112,11 @@ impl Gateway {
     #[must_use]
     pub fn core(&self) -> &Core {
         &self.core
+    }
+
+    /// What the core was given.
+    pub fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
     }
 
     /// Its own clock at a moment of the world.
@@ -210,36 +216,6 @@ impl Gateway {
         self.pump(moment);
     }
 
-    /// Says that it is there, or leaves.
-    ///
-    /// # Errors
-    /// [`JournalError::Store`] when too much waits.
-    pub fn present(
-        &mut self,
-        moment: Moment,
-        connection_state: ConnectionState,
-    ) -> Result<(), JournalError> {
-        let connection = GatewayConnection {
-            connection_state,
-            instance: self.instance.clone(),
-        };
-        let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
-        self.hold(Held::Effect(Box::new(Effect::Say(message)), moment.now_ms))?;
-        self.release(moment);
-        Ok(())
-    }
-
-    /// Its will.
-    #[must_use]
-    pub fn will(&self, wall: Timestamp) -> Envelope {
-        let connection = GatewayConnection {
-            connection_state: ConnectionState::ConnectionBroken,
-            instance: self.instance.clone(),
-        };
-        let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
-        message.encode(&self.topics, &self.stamp("will", wall))
-    }
-
     /// Takes what left it.
     pub fn take_emissions(&mut self) -> Vec<Emission> {
         std::mem::take(&mut self.emissions)
@@ -256,6 +232,7 @@ impl Gateway {
                 mono_ms: self.mono_ms(moment.now_ms),
                 wall: moment.wall,
             };
+            self.steps.note(now, &input);
             self.core.step(now, input, &mut self.out);
             let facts = std::mem::take(&mut self.out.facts);
             if !facts.is_empty() {

@@ -18,7 +18,7 @@ use sim::live::speaker::wall;
 use super::disk::{Probe, SyncMs};
 use super::line::Line;
 use super::stage::{BrokerKind, Stage, StagePlan};
-use super::tally::{AnswerMs, answer_ms, rounded};
+use super::tally::{AnswerMs, answer_ms, rounded, spans};
 use crate::cmd::demo::folder::Bounds;
 
 /// The elevator.
@@ -139,8 +139,8 @@ impl Asker {
             robot,
             from: from.clone(),
             to: to.clone(),
-            granted_us: Histogram::new(3)?,
-            decision_us: Histogram::new(3)?,
+            granted_us: spans()?,
+            decision_us: spans()?,
             refused: 0,
         })
     }
@@ -167,15 +167,18 @@ impl Asker {
         while replied.is_none() || granted.is_none() {
             let (said, at) = self.hear("GRANTED")?;
             let took = u64::try_from((at - sent).as_micros()).unwrap_or(u64::MAX);
-            match said {
-                Said::RideReply { reply, .. } if reply.order_id.as_ref() == Some(order) => {
-                    self.judge(&reply);
-                    replied = Some(took);
-                }
-                Said::RideState {
-                    view: Some(view), ..
-                } if is_granted(&view, order) => granted = Some(took),
-                _ => {}
+            if let Said::RideReply { reply, .. } = &said
+                && reply.order_id.as_ref() == Some(order)
+            {
+                self.judge(reply);
+                replied = Some(took);
+            }
+            if let Said::RideState {
+                view: Some(view), ..
+            } = &said
+                && is_granted(view, order)
+            {
+                granted = Some(took);
             }
         }
         self.decision_us.saturating_record(replied.unwrap_or(0));
@@ -186,10 +189,14 @@ impl Asker {
     /// Waits until the elevator is nobody's and stands.
     fn rest(&mut self) -> anyhow::Result<()> {
         loop {
-            match self.hear("an elevator at rest")?.0 {
-                Said::ElevatorState(view) if is_at_rest(&view) => return Ok(()),
-                Said::RideReply { reply, .. } => self.judge(&reply),
-                _ => {}
+            let (said, _) = self.hear("an elevator at rest")?;
+            if let Said::RideReply { reply, .. } = &said {
+                self.judge(reply);
+            }
+            if let Said::ElevatorState(view) = &said
+                && is_at_rest(view)
+            {
+                return Ok(());
             }
         }
     }

@@ -171,10 +171,10 @@ impl Line {
         let deadline = Instant::now() + ANSWER;
         loop {
             while let Some(packet) = self.packet()? {
-                match packet {
-                    Packet::Publish(retained) => self.acknowledge(&retained)?,
-                    answer => return Ok(answer),
-                }
+                let Packet::Publish(retained) = packet else {
+                    return Ok(packet);
+                };
+                self.acknowledge(&retained)?;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             ensure!(!left.is_zero(), "the broker does not answer");

@@ -63,6 +63,8 @@ pub(super) struct Stage {
 
 /// The stage without its gateway.
 pub(super) struct Set {
+    /// Controllers, the clock of the building, the watch: they end before their broker.
+    parts: JoinSet<()>,
     args: DemoArgs,
     /// The cars and the record.
     pub(super) building: Arc<Building>,
@@ -72,8 +74,6 @@ pub(super) struct Set {
     wires: Wires,
     /// The site.
     pub(super) topics: Topics,
-    /// Controllers, the clock of the building, the watch.
-    parts: JoinSet<()>,
     /// Last, so that it goes last.
     pub(super) folder: Folder,
 }

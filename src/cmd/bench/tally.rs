@@ -81,7 +81,7 @@ impl Tally {
         let seconds = window.seconds().ceil() as usize;
         Ok(Self {
             window,
-            answers: Histogram::new_with_bounds(1, ANSWER_US_MAX, 3)?,
+            answers: spans()?,
             per_second: vec![0; seconds],
             refused: BTreeMap::new(),
             repeats: 0,
@@ -159,6 +159,11 @@ impl Tally {
     pub(super) fn answer_ms(&self) -> AnswerMs {
         answer_ms(&self.answers)
     }
+}
+
+/// A histogram of spans in microseconds, exact to a thousandth.
+pub(super) fn spans() -> anyhow::Result<Histogram<u64>> {
+    Ok(Histogram::new_with_bounds(1, ANSWER_US_MAX, 3)?)
 }
 
 /// A histogram of microseconds in milliseconds.
