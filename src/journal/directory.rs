@@ -20,7 +20,7 @@ const LOCK: &str = "lock";
 const JOURNAL: &str = "journal";
 const UNFINISHED: &str = "journal.new";
 /// sled's data file. The name is not part of sled's interface, therefore the exact version.
-const DATA: &str = "db";
+pub(super) const DATA: &str = "db";
 /// sled's settings; it takes a missing file for a new database.
 const SETTINGS: &str = "conf";
 /// How sled names a summary of its log that it has not finished. It means to pass over these when it

@@ -10,6 +10,7 @@
 //! | `snapshots` | number covered, number of the chunk | up to 4,000 bytes of a snapshot, sealed |
 //! | `meta` | a name | format, id, snapshot, tally of the ledger; sealed |
 
+mod handle;
 mod read;
 mod write;
 
@@ -19,8 +20,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ::sled::{Batch as Writes, Db, Tree};
+use ::sled::{Batch as Writes, Tree};
 use dispatch::edge::{Anchor, Batch, Chain, Journal, JournalError, Loaded, Seq};
+use handle::Handle;
 pub use read::Inspection;
 use tempfile::TempDir;
 
@@ -46,7 +48,7 @@ const TALLY_KEY: &[u8] = b"ledger";
 /// The journal of one machine.
 #[derive(Debug)]
 pub struct SledJournal {
-    db: Db,
+    db: Handle,
     records: Tree,
     ledger: Tree,
     snapshots: Tree,
@@ -275,7 +277,7 @@ fn create(path: &Path) -> Result<(), JournalError> {
     Witness::create(path).map_err(failed("make the witness"))
 }
 
-fn open_sled(path: &Path) -> Result<Db, JournalError> {
+fn open_sled(path: &Path) -> Result<Handle, JournalError> {
     let config = ::sled::Config::new()
         .path(path)
         .cache_capacity(CACHE_BYTES)
@@ -291,7 +293,7 @@ fn open_sled(path: &Path) -> Result<Db, JournalError> {
                 }
                 thread::sleep(Duration::from_millis(10));
             }
-            other => return other.map_err(store),
+            other => return other.map(|db| Handle::new(db, path)).map_err(store),
         }
     }
 }
