@@ -41,6 +41,16 @@ fn count(short: usize, long: usize) -> usize {
     }
 }
 
+/// Runs the same with each of the cases at once: mostly they wait.
+fn side_by_side<T: Send>(cases: impl IntoIterator<Item = T>, run: impl Fn(T) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            let run = &run;
+            scope.spawn(move || run(case));
+        }
+    });
+}
+
 /// One row of the table.
 fn seen(fault: &str, broker: impl std::fmt::Debug, what: impl Display) {
     println!("| {fault} | {broker:?} | {what} |");

@@ -11,7 +11,7 @@ use crate::fleet::Fleet;
 use crate::order::assert_accepted_once;
 use crate::support::proxy::PUBLISH;
 use crate::support::{Client, Fate, Gateway, Passing, Proxy, Way, now, request, wait_for};
-use crate::{count, seen};
+use crate::{count, seen, side_by_side};
 
 const OUT: &str = "gw-1-out";
 const MIB: u64 = 1024 * 1024;
@@ -57,7 +57,7 @@ fn said(proxy: &Proxy) -> Vec<Passing> {
 #[test]
 fn after_an_outage_only_the_newest_state_and_no_old_command_is_said() {
     const ROBOTS: usize = 50;
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -131,7 +131,7 @@ fn after_an_outage_only_the_newest_state_and_no_old_command_is_said() {
         assert!(sent <= 4, "{sent} queries at once");
         let what = format!("{ROBOTS} newest states of 100, 100 replies, {sent} fresh queries");
         seen("egress away for 5 s", kind, what);
-    }
+    });
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Acknowledgements of the broker that are lost, doubled or nobody's (T-STACK-04; M6).
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::broker::{BOTH, Broker, site};
 use crate::fleet::Fleet;
 use crate::order::assert_accepted_once;
-use crate::seen;
 use crate::support::proxy::{PUBACK, PUBLISH};
-use crate::support::{Fate, Gateway, Proxy, Way};
+use crate::support::{Fate, Gateway, Passing, Proxy, Way};
+use crate::{seen, side_by_side};
 
 const OUT: &str = "gw-1-out";
 /// 10 s for an acknowledgement, and another connection.
@@ -15,15 +16,17 @@ const PATIENCE: Duration = Duration::from_secs(40);
 
 #[test]
 fn a_lost_puback_is_noticed_and_all_that_it_may_concern_is_said_again() {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
         let _gateway = Gateway::start(&site);
-        let mut lost = None;
+        let lost = Arc::new(Mutex::new(None));
+        let noted = Arc::clone(&lost);
         proxy.rule(move |packet| {
+            let mut lost = noted.lock().unwrap();
             if lost.is_none() && packet.is(OUT, Way::ToClient, PUBACK) {
-                lost = Some(packet.id());
+                *lost = Some(packet.at);
                 return Fate::Drop;
             }
             Fate::Pass
@@ -35,13 +38,17 @@ fn a_lost_puback_is_noticed_and_all_that_it_may_concern_is_said_again() {
         fleet.wait_all(PATIENCE);
         assert_accepted_once(&fleet);
         assert_eq!(fleet.repeats(), 0, "nobody had to ask twice");
+        let second = |packet: &&Passing| packet.client == OUT && packet.connection == 2;
+        let again = proxy.look("another connection", |came| {
+            came.iter().find(second).map(|packet| packet.at)
+        });
+        let took = again.duration_since(lost.lock().unwrap().unwrap());
+        // Its pings are answered, so that the client library would wait for up to 20 s.
+        assert!((9.0..14.0).contains(&took.as_secs_f64()), "{took:?}");
         assert_eq!(proxy.connections(OUT), 2);
-        seen(
-            "PUBACK to us lost",
-            kind,
-            "another connection after 10 s, 300 of 300 answered",
-        );
-    }
+        let what = format!("another connection after {took:.0?}, 300 of 300 answered");
+        seen("PUBACK to us lost", kind, what);
+    });
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::broker::{Broker, Kind, site};
 use crate::fleet::Fleet;
 use crate::order::assert_accepted_once;
 use crate::support::{Client, Gateway, SOON, hallcall, operate, wait_for};
-use crate::{count, seen};
+use crate::{count, seen, side_by_side};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -44,7 +44,7 @@ const ENDS: [(Kind, End); 4] = [
 #[test]
 fn orders_get_through_restarts_whatever_the_broker_remembers() {
     let wave = count(200, 3_000);
-    for (kind, end) in ENDS {
+    side_by_side(ENDS, |(kind, end)| {
         let mut broker = Broker::start(kind);
         let site = site(broker.port());
         let config = site.config();
@@ -77,7 +77,7 @@ fn orders_get_through_restarts_whatever_the_broker_remembers() {
             fleet.repeats()
         );
         seen("two restarts among orders", (kind, end), what);
-    }
+    });
 }
 
 /// Ends its process when dropped.

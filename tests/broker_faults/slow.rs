@@ -8,7 +8,7 @@ use crate::broker::{BOTH, Broker, Kind, site};
 use crate::fleet::Fleet;
 use crate::order::assert_accepted_once;
 use crate::support::{Client, Controller, Gateway, Mosquitto, Proxy, Robot, Way, wait_for};
-use crate::{count, seen};
+use crate::{count, seen, side_by_side};
 
 const OUT: &str = "gw-1-out";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[test]
 fn what_is_said_to_a_broker_that_does_not_read_is_said_to_the_next_connection() {
     let n = count(1_000, 20_000);
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -34,7 +34,7 @@ fn what_is_said_to_a_broker_that_does_not_read_is_said_to_the_next_connection() 
             kind,
             format!("{n} of {n} answered on the next connection"),
         );
-    }
+    });
 }
 
 #[test]

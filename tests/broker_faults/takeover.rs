@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::broker::{BOTH, Broker, site};
 use crate::fleet::Fleet;
 use crate::order::assert_accepted_once;
-use crate::seen;
 use crate::support::{Client, Gateway, Message, Proxy, wait_for};
+use crate::{seen, side_by_side};
 
 /// A fight goes on for so long.
 const FIGHT: Duration = Duration::from_secs(6);
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 
 /// The stranger connects again at once whenever it is thrown out.
 fn fight(ours: &str, is_alarmed: bool) {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -59,7 +59,7 @@ fn fight(ours: &str, is_alarmed: bool) {
             FIGHT.as_secs()
         );
         seen(&format!("a stranger takes {ours}"), kind, what);
-    }
+    });
 }
 
 #[test]

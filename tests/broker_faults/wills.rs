@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::broker::{BOTH, Broker, Kind, site};
 use crate::fleet::Fleet;
-use crate::seen;
 use crate::support::{
     Client, Gateway, Message, Passing, Proxy, Robot, Way, now, request, wait_for,
 };
+use crate::{seen, side_by_side};
 
 const BASE: &str = "hallcall/v1/demo";
 const PRESENCE: &str = "hallcall/v1/demo/gateways/gw-1/connection";
@@ -119,7 +119,7 @@ fn claim(client: &Client) {
 
 #[test]
 fn junk_that_the_broker_keeps_moves_nothing_and_what_is_ours_is_put_right() {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let client = Client::connect_to(broker.port(), "litterer");
         litter(&client);
@@ -178,7 +178,7 @@ fn junk_that_the_broker_keeps_moves_nothing_and_what_is_ours_is_put_right() {
             kind,
             "nothing moved, our own topics put right",
         );
-    }
+    });
 }
 
 #[test]
