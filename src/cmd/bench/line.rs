@@ -18,6 +18,8 @@ const ANSWER: Duration = Duration::from_secs(10);
 const PACKET_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes that one read takes at most.
 const READ_BYTES: usize = 128 * 1024;
+/// Longer than any silence of a measurement; the embedded broker does not take 0, which is none.
+const KEEP_ALIVE_S: u16 = 600;
 /// Filters of one SUBSCRIBE.
 const FILTERS: usize = 64;
 
@@ -48,7 +50,7 @@ impl Line {
             wait: Duration::ZERO,
         };
         let mut connect = Connect::new(name);
-        connect.keep_alive = 0;
+        connect.keep_alive = KEEP_ALIVE_S;
         connect.write(&mut line.said)?;
         let Packet::ConnAck(answer) = line.answer()? else {
             bail!("{name}: the broker answers no CONNECT");
