@@ -12,6 +12,9 @@ use time::{OffsetDateTime, UtcOffset};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(pub u64);
 
+/// 9999-12-31T23:59:59.999Z: an offset leads beyond it, where nothing can be written.
+const LAST_MS: u64 = 253_402_300_799_999;
+
 /// Why a text is no time stamp.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("is no RFC 3339 time stamp of the years 1970 to 9999")]
@@ -32,7 +35,8 @@ impl Timestamp {
         }
         let moment = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| TimestampError)?;
         let ms = moment.unix_timestamp_nanos().div_euclid(1_000_000);
-        u64::try_from(ms).map(Self).map_err(|_| TimestampError)
+        let ms = u64::try_from(ms).map_err(|_| TimestampError)?;
+        (ms <= LAST_MS).then_some(Self(ms)).ok_or(TimestampError)
     }
 
     /// Milliseconds from `earlier` to this, 0 when it lies later.
