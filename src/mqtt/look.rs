@@ -216,7 +216,7 @@ impl<'a> Look<'a> {
         let mut retained = Retained::default();
         let mut told = false;
         // With one filter there is one word to wait for.
-        while !(granted && told && filters.len() == 1) && !retained.more {
+        while !(retained.more || granted && told && filters.len() == 1) {
             let Ok(event) = timeout_at(quiet.min(until), self.connection.poll()).await else {
                 retained.more = granted && until < quiet;
                 break;

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::broker::{BOTH, Broker, site};
-use crate::seen;
 use crate::support::proxy::{PUBACK, PUBLISH};
 use crate::support::{Gateway, Message, Passing, Proxy, Robot, Way, now, request};
+use crate::{seen, side_by_side};
 
 const IN: &str = "gw-1-in";
 
@@ -19,7 +19,7 @@ fn with(message: &str, key: &str, value: Value) -> String {
 
 #[test]
 fn at_gw_05_what_cannot_be_used_is_answered_acknowledged_and_stops_nothing() {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -88,5 +88,5 @@ fn at_gw_05_what_cannot_be_used_is_answered_acknowledged_and_stops_nothing() {
             kind,
             format!("7 kinds answered, {acked} acknowledged, served on"),
         );
-    }
+    });
 }

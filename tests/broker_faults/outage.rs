@@ -137,7 +137,7 @@ fn after_an_outage_only_the_newest_state_and_no_old_command_is_said() {
 #[test]
 fn a_link_that_comes_and_goes_loses_nothing() {
     let rounds = count(6, 40);
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -161,5 +161,5 @@ fn a_link_that_comes_and_goes_loses_nothing() {
             fleet.repeats()
         );
         seen("connections cut again and again", kind, what);
-    }
+    });
 }

@@ -53,7 +53,7 @@ fn a_lost_puback_is_noticed_and_all_that_it_may_concern_is_said_again() {
 
 #[test]
 fn a_puback_twice_or_for_nothing_costs_a_connection_and_nothing_else() {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -88,5 +88,5 @@ fn a_puback_twice_or_for_nothing_costs_a_connection_and_nothing_else() {
             proxy.connections(OUT)
         );
         seen("PUBACK to us doubled, or for an unknown id", kind, what);
-    }
+    });
 }

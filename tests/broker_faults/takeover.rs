@@ -74,7 +74,7 @@ fn a_stranger_who_takes_the_egress_is_waited_for() {
 
 #[test]
 fn another_gateway_that_lives_ends_with_6_and_the_first_serves_on() {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let (ours, theirs) = (site(broker.port()), site(broker.port()));
         let mut first = Gateway::start(&ours);
@@ -91,5 +91,5 @@ fn another_gateway_that_lives_ends_with_6_and_the_first_serves_on() {
             kind,
             "exit 6 of the second, the first serves",
         );
-    }
+    });
 }

@@ -29,7 +29,7 @@ fn shown(port: u16, id: &str, topic: &str, is: impl Fn(&Message) -> bool) -> Mes
 
 #[test]
 fn our_own_will_that_comes_after_we_are_back_is_put_right() {
-    for kind in BOTH {
+    side_by_side(BOTH, |kind| {
         let broker = Broker::start(kind);
         let proxy = Proxy::start(broker.port());
         let site = site(proxy.port());
@@ -65,7 +65,7 @@ fn our_own_will_that_comes_after_we_are_back_is_put_right() {
             kind,
             "ONLINE of the living instance is what the broker keeps",
         );
-    }
+    });
 }
 
 /// A state that this gateway never said.

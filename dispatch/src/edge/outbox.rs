@@ -109,10 +109,11 @@ struct Entry<M> {
 /// The messages that the broker has not acknowledged, in order.
 #[derive(Debug)]
 pub struct Outbox<M> {
-    open: bool,
+    /// `None`: the link is open.
+    outage: Option<Outage>,
     next_id: u64,
     /// Not handed over; each is younger than all in flight.
-    queued: VecDeque<(u64, Entry<M>)>,
+    queued: BTreeMap<u64, Entry<M>>,
     /// Handed over on this connection, not acknowledged.
     flight: BTreeMap<u64, Entry<M>>,
     /// Made worthless by a newer one during the outage.
@@ -123,15 +124,25 @@ pub struct Outbox<M> {
     window: usize,
 }
 
+/// What of the queued becomes worthless in an outage, so that a message costs the same however many
+/// wait.
+#[derive(Debug, Default)]
+struct Outage {
+    /// The newest word about each subject.
+    newest: BTreeMap<Subject, u64>,
+    /// When one ends, and which.
+    ends: BTreeSet<(u64, u64)>,
+}
+
 impl<M> Outbox<M> {
     /// An empty outbox with a closed link, for at most `capacity` messages of which at most
     /// `window` are in flight.
     #[must_use]
     pub fn new(capacity: usize, window: usize) -> Self {
         Self {
-            open: false,
+            outage: Some(Outage::default()),
             next_id: 0,
-            queued: VecDeque::new(),
+            queued: BTreeMap::new(),
             flight: BTreeMap::new(),
             dropped: VecDeque::new(),
             fences: BTreeMap::new(),
@@ -145,8 +156,11 @@ impl<M> Outbox<M> {
     /// # Errors
     /// [`Full`] with the message: take what [`Outbox::next`] gives, or wait for an acknowledgement.
     pub fn push(&mut self, now_ms: u64, keep: Keep, message: M) -> Result<(), Full<M>> {
-        if !self.open {
-            self.supersede(&keep);
+        if let (Some(outage), Keep::Newest(subject)) = (&mut self.outage, &keep)
+            && let Some(older) = outage.newest.remove(subject)
+        {
+            let older = self.queued.remove(&older);
+            self.dropped.extend(older.map(|entry| entry.message));
         }
         if self.len() >= self.capacity {
             return Err(Full {
@@ -158,22 +172,19 @@ impl<M> Outbox<M> {
             elevator, fence, ..
         } = &keep
         {
-            let known = self.fences.contains_key(elevator);
-            // The core names no elevator outside the configuration, which is not longer.
-            if known || self.fences.len() < ELEVATORS_MAX {
-                let highest = self.fences.entry(elevator.clone()).or_default();
-                *highest = (*highest).max(*fence);
-            }
+            self.fence(elevator, *fence);
         }
-        self.queued.push_back((
-            self.next_id,
-            Entry {
-                pushed_ms: now_ms,
-                keep,
-                message,
-            },
-        ));
+        let id = self.next_id;
         self.next_id += 1;
+        if let Some(outage) = &mut self.outage {
+            outage.note(id, &keep, end_ms(&self.fences, &keep));
+        }
+        let entry = Entry {
+            pushed_ms: now_ms,
+            keep,
+            message,
+        };
+        self.queued.insert(id, entry);
         Ok(())
     }
 
@@ -183,26 +194,22 @@ impl<M> Outbox<M> {
         if let Some(message) = self.dropped.pop_front() {
             return Some(Next::Dropped(message));
         }
-        if !self.open {
-            let worthless = |(_, entry): &(u64, Entry<M>)| self.is_worthless(&entry.keep, now_ms);
-            let place = self.queued.iter().position(worthless)?;
-            return self
-                .queued
-                .remove(place)
-                .map(|(_, entry)| Next::Dropped(entry.message));
+        if let Some(outage) = &mut self.outage {
+            loop {
+                let id = outage.worthless(now_ms)?;
+                if let Some(entry) = self.queued.remove(&id) {
+                    return Some(Next::Dropped(entry.message));
+                }
+            }
         }
-        let (id, entry) = self.queued.front()?;
-        let id = *id;
-        if self.is_worthless(&entry.keep, now_ms) {
-            return self
-                .queued
-                .pop_front()
-                .map(|(_, entry)| Next::Dropped(entry.message));
+        let first = self.queued.first_entry()?;
+        if now_ms >= end_ms(&self.fences, &first.get().keep) {
+            return Some(Next::Dropped(first.remove().message));
         }
         if self.flight.len() >= self.window {
             return None;
         }
-        let (_, entry) = self.queued.pop_front()?;
+        let (id, entry) = first.remove_entry();
         let entry = self.flight.entry(id).or_insert(entry);
         let waited_ms = now_ms.saturating_sub(entry.pushed_ms);
         Some(Next::Send {
@@ -220,35 +227,28 @@ impl<M> Outbox<M> {
     /// The link opened: what waits is sent from the oldest on.
     pub fn opened(&mut self) {
         self.closed();
-        self.open = true;
+        self.outage = None;
     }
 
     /// The link closed: what was in flight waits again at its place, and of each subject only the
     /// newest is kept.
     pub fn closed(&mut self) {
-        self.open = false;
-        while let Some(entry) = self.flight.pop_last() {
-            self.queued.push_front(entry);
+        self.queued.append(&mut self.flight);
+        let mut outage = Outage::default();
+        let mut older = Vec::new();
+        for (id, entry) in &self.queued {
+            let end_ms = end_ms(&self.fences, &entry.keep);
+            older.extend(outage.note(*id, &entry.keep, end_ms));
         }
-        let mut seen = BTreeSet::new();
-        let mut kept = VecDeque::with_capacity(self.queued.len());
-        while let Some((id, entry)) = self.queued.pop_back() {
-            match &entry.keep {
-                Keep::Newest(subject) if !seen.insert(subject.clone()) => {
-                    self.dropped.push_back(entry.message);
-                }
-                Keep::Newest(_) | Keep::Until(_) | Keep::Command { .. } => {
-                    kept.push_front((id, entry));
-                }
-            }
-        }
-        self.queued = kept;
+        let older = older.iter().filter_map(|id| self.queued.remove(id));
+        self.dropped.extend(older.map(|entry| entry.message));
+        self.outage = Some(outage);
     }
 
     /// Whether the link is open.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.open
+        self.outage.is_none()
     }
 
     /// All that it holds, in flight or not.
@@ -263,32 +263,61 @@ impl<M> Outbox<M> {
         self.len() == 0
     }
 
-    fn supersede(&mut self, keep: &Keep) {
-        if !matches!(keep, Keep::Newest(_)) {
+    /// A command with this fence came: older ones are worth nothing any more.
+    fn fence(&mut self, elevator: &ElevatorId, fence: Fence) {
+        let known = self.fences.contains_key(elevator);
+        // The core names no elevator outside the configuration, which is not longer.
+        if !known && self.fences.len() >= ELEVATORS_MAX {
             return;
         }
-        if let Some(place) = self
-            .queued
-            .iter()
-            .position(|(_, entry)| entry.keep == *keep)
-        {
-            let older = self.queued.remove(place);
-            self.dropped.extend(older.map(|(_, entry)| entry.message));
+        let highest = self.fences.entry(elevator.clone()).or_default();
+        if fence <= *highest {
+            return;
+        }
+        *highest = fence;
+        // A fence is raised once in a ride.
+        if let Some(outage) = &mut self.outage {
+            let older = self.queued.iter().filter(|(_, entry)| {
+                matches!(&entry.keep, Keep::Command { elevator: whose, .. } if whose == elevator)
+            });
+            outage.ends.extend(older.map(|(id, _)| (0, *id)));
         }
     }
+}
 
-    fn is_worthless(&self, keep: &Keep, now_ms: u64) -> bool {
-        match keep {
-            Keep::Newest(_) => false,
-            Keep::Until(until_ms) => now_ms >= *until_ms,
-            Keep::Command {
-                elevator,
-                fence,
-                until_ms,
-            } => {
-                let highest = self.fences.get(elevator).copied().unwrap_or_default();
-                now_ms >= *until_ms || *fence < highest
-            }
+impl Outage {
+    /// A message waits, until `end_ms`. Returns the older one that it makes worthless.
+    fn note(&mut self, id: u64, keep: &Keep, end_ms: u64) -> Option<u64> {
+        if let Keep::Newest(subject) = keep {
+            return self.newest.insert(subject.clone(), id);
+        }
+        self.ends.insert((end_ms, id));
+        None
+    }
+
+    /// The next that is worth nothing any more; it may be gone already.
+    fn worthless(&mut self, now_ms: u64) -> Option<u64> {
+        let (end_ms, id) = *self.ends.first()?;
+        if now_ms < end_ms {
+            return None;
+        }
+        self.ends.pop_first();
+        Some(id)
+    }
+}
+
+/// When a message becomes worthless, in milliseconds; a command of an older fence always was.
+fn end_ms(fences: &BTreeMap<ElevatorId, Fence>, keep: &Keep) -> u64 {
+    match keep {
+        Keep::Newest(_) => u64::MAX,
+        Keep::Until(until_ms) => *until_ms,
+        Keep::Command {
+            elevator,
+            fence,
+            until_ms,
+        } => {
+            let highest = fences.get(elevator).copied().unwrap_or_default();
+            if *fence < highest { 0 } else { *until_ms }
         }
     }
 }

@@ -216,6 +216,24 @@ fn after_an_hours_outage_the_newest_states_and_the_last_minutes_replies_are_sent
 }
 
 #[test]
+fn a_message_in_an_outage_costs_the_same_however_many_wait() {
+    let mut outbox = Outbox::new(65_536, 100);
+    let robot = |n: u64| ride(&format!("R{}", n % 1_000));
+    for n in 0..60_000_u64 {
+        outbox.push(n, Keep::Until(REPLY_KEPT_MS + n), n).unwrap();
+    }
+    let begun = std::time::Instant::now();
+    for n in 0..20_000_u64 {
+        outbox.push(n, robot(n), n).unwrap();
+        while outbox.next(n).is_some() {}
+    }
+    // A look at all that wait takes a tenth of a millisecond and more, 20,000 of them 2 s.
+    let took = begun.elapsed();
+    assert!(took < std::time::Duration::from_secs(1), "{took:?}");
+    assert_eq!(outbox.len(), 61_000);
+}
+
+#[test]
 fn it_says_how_long_a_message_waited() {
     let mut outbox = outbox();
     outbox.push(100, Keep::Until(9000), "reply").unwrap();
