@@ -1,7 +1,7 @@
 //! Many robots over one connection, each with one order. They keep `wire.md` section 3: what is not
 //! answered is repeated with the same message id, and only the gateway's answer counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -23,6 +23,10 @@ const REQUESTS: usize = 500;
 #[derive(Default)]
 struct State {
     wishes: BTreeMap<String, Wish>,
+    /// Those that nobody has answered.
+    open: usize,
+    /// When each that may be open is to be said, in order.
+    due: BTreeSet<(Instant, String)>,
     subscribed: bool,
     /// PUBACKs of the broker.
     taken: usize,
@@ -31,7 +35,6 @@ struct State {
 struct Wish {
     topic: String,
     payload: String,
-    said: Option<Instant>,
     times: usize,
     answers: Vec<Value>,
 }
@@ -94,10 +97,11 @@ impl Fleet {
             let wish = Wish {
                 topic: format!("{BASE}/R{n}/ride/request"),
                 payload,
-                said: None,
                 times: 0,
                 answers: Vec::new(),
             };
+            state.due.insert((Instant::now(), order.clone()));
+            state.open += 1;
             state.wishes.insert(order, wish);
         }
     }
@@ -114,8 +118,7 @@ impl Fleet {
     #[track_caller]
     pub(crate) fn wait_answers(&self, patience: Duration, count: usize) {
         self.look(patience, "answers", |state| {
-            let answered = state.wishes.values().filter(|wish| wish.is_answered());
-            (answered.count() >= count).then_some(())
+            (state.wishes.len() - state.open >= count).then_some(())
         });
     }
 
@@ -123,7 +126,7 @@ impl Fleet {
     #[track_caller]
     pub(crate) fn wait_all(&self, patience: Duration) {
         self.look(patience, "every answer", |state| {
-            state.wishes.values().all(Wish::is_answered).then_some(())
+            (state.open == 0).then_some(())
         });
     }
 
@@ -154,11 +157,10 @@ impl Fleet {
                 return seen;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let answered = state.wishes.values().filter(|wish| wish.is_answered());
             assert!(
                 !left.is_zero(),
-                "waited {patience:?} in vain for {what}: {} of {} are answered",
-                answered.count(),
+                "waited {patience:?} in vain for {what}: {} of {} are not answered",
+                state.open,
                 state.wishes.len()
             );
             state = changed.wait_timeout(state, left).unwrap().0;
@@ -201,8 +203,11 @@ fn hear(
             Ok(Event::Incoming(Packet::Publish(publish))) => {
                 let reply: Value = serde_json::from_slice(&publish.payload).unwrap();
                 let order = reply["order_id"].as_str().unwrap_or_default();
-                if let Some(wish) = shared.0.lock().unwrap().wishes.get_mut(order) {
+                let mut state = shared.0.lock().unwrap();
+                if let Some(wish) = state.wishes.get_mut(order) {
+                    let is_first = wish.answers.is_empty();
                     wish.answers.push(reply);
+                    state.open -= usize::from(is_first);
                 }
             }
             Ok(_) => continue,
@@ -221,24 +226,30 @@ fn speak(shared: &Shared, client: &rumqttc::Client, stop: &AtomicBool, patient: 
     while !stop.load(Ordering::Relaxed) {
         let mut state = shared.0.lock().unwrap();
         let is_patient = patient.load(Ordering::Relaxed);
-        if state.subscribed {
-            for wish in state.wishes.values_mut() {
-                let due = wish
-                    .said
-                    .is_none_or(|at| !is_patient && at.elapsed() >= REPEAT);
-                if wish.is_answered() || !due {
-                    continue;
-                }
+        while state.subscribed
+            && let Some((due, order)) = state.due.pop_first()
+        {
+            let now = Instant::now();
+            if due > now {
+                state.due.insert((due, order));
+                break;
+            }
+            let Some(wish) = state.wishes.get_mut(&order) else {
+                continue;
+            };
+            if wish.is_answered() {
+                continue;
+            }
+            if !is_patient || wish.times == 0 {
                 let (topic, payload) = (wish.topic.clone(), wish.payload.clone());
-                if client
-                    .try_publish(topic, QoS::AtLeastOnce, false, payload)
-                    .is_err()
-                {
+                let said = client.try_publish(topic, QoS::AtLeastOnce, false, payload);
+                if said.is_err() {
+                    state.due.insert((due, order));
                     break;
                 }
-                wish.said = Some(Instant::now());
                 wish.times += 1;
             }
+            state.due.insert((now + REPEAT, order));
         }
         drop(state);
         std::thread::sleep(LOOK_EVERY / 10);

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::broker::{BOTH, Broker, Kind, site};
 use crate::fleet::Fleet;
 use crate::order::assert_accepted_once;
-use crate::support::{Client, Controller, Gateway, Mosquitto, Proxy, Robot, Way, wait_for};
+use crate::support::{Client, Controller, Gateway, Mosquitto, Proxy, Robot, Site, Way, wait_for};
 use crate::{count, seen, side_by_side};
 
 const OUT: &str = "gw-1-out";
@@ -39,10 +39,14 @@ fn what_is_said_to_a_broker_that_does_not_read_is_said_to_the_next_connection() 
 
 #[test]
 fn doors_stay_held_while_more_is_said_to_us_than_we_take() {
-    // hold_max_s = 4: a car that hears nothing for so long closes its door on the robot.
-    const HOLD_MAX: Duration = Duration::from_secs(4);
+    // The defaults: a car that hears nothing for 10 s closes its door on the robot, and a hold leaves
+    // within 5 s or not at all. Holds are renewed at half time.
+    const HOLD_MAX: Duration = Duration::from_secs(10);
+    const FLOOD: Duration = Duration::from_secs(12);
     let broker = Mosquitto::start();
-    let site = site(broker.port());
+    let site = Site::new(&broker)
+        .elevator("EL001")
+        .with("[limits]\nqueue = 100000");
     let gateway = Gateway::start(&site);
     let controller = Controller::start(&broker, "EL001");
     let watch = Client::connect(&broker, "watch");
@@ -56,7 +60,7 @@ fn doors_stay_held_while_more_is_said_to_us_than_we_take() {
     let begun = Instant::now();
     let fleet = Fleet::start(broker.port());
     let (mut asked, wave) = (0, 1_000);
-    while begun.elapsed() < 2 * HOLD_MAX {
+    while begun.elapsed() < FLOOD {
         fleet.ask(asked..asked + wave);
         asked += wave;
         fleet.wait_answers(PATIENCE, asked - wave / 2);
@@ -72,7 +76,7 @@ fn doors_stay_held_while_more_is_said_to_us_than_we_take() {
     let within = holds
         .iter()
         .filter(|at| **at >= begun && **at <= begun + flood);
-    assert!(within.count() >= 2, "{}", gateway.log());
+    assert!(within.count() >= 1, "{}", gateway.log());
     let gaps = holds.windows(2).map(|pair| pair[1].duration_since(pair[0]));
     let longest = gaps.max().unwrap();
     assert!(longest < HOLD_MAX, "{longest:?} without a hold");
