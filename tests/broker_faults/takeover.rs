@@ -63,13 +63,9 @@ fn fight(ours: &str, is_alarmed: bool) {
 }
 
 #[test]
-fn a_stranger_who_takes_the_ingest_is_waited_for() {
-    fight("gw-1-in", true);
-}
-
-#[test]
-fn a_stranger_who_takes_the_egress_is_waited_for() {
-    fight("gw-1-out", false);
+fn a_stranger_who_takes_one_of_our_client_ids_is_waited_for() {
+    let ids = [("gw-1-in", true), ("gw-1-out", false)];
+    side_by_side(ids, |(ours, is_alarmed)| fight(ours, is_alarmed));
 }
 
 #[test]

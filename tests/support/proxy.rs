@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::SOON;
@@ -259,7 +259,8 @@ impl Drop for Proxy {
 
 impl Link {
     fn write(&self, way: Way, bytes: &[u8]) -> io::Result<()> {
-        let _one = self.writing[way as usize].lock().unwrap();
+        let writing = self.writing[way as usize].lock();
+        let _one = writing.unwrap_or_else(PoisonError::into_inner);
         (&self.ends[way as usize]).write_all(bytes)
     }
 
