@@ -26,6 +26,7 @@ mod timing;
 mod zones;
 
 pub use mistake::Mistake;
+pub use text_file::{Disk, Files};
 
 use document::{Document, Table};
 use driver::Drivers;
@@ -178,10 +179,19 @@ impl Config {
     /// Every mistake of the file and of the register maps that it names, by file and line. A file
     /// that cannot be read or is no TOML is one mistake.
     pub fn load(path: &Path) -> Result<Self, Vec<Mistake>> {
-        let text = text_file::read(path, FILE_BYTES_MAX)
+        Self::load_from(path, &Disk)
+    }
+
+    /// As [`Config::load`], from wherever the files are.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn load_from(path: &Path, files: &dyn Files) -> Result<Self, Vec<Mistake>> {
+        let text = files
+            .text(path, FILE_BYTES_MAX)
             .map_err(|expected| vec![Mistake::of_file(path, expected)])?;
         let parsed = document::parse(path, &text)?;
-        let document = Document::new(path, &text);
+        let document = Document::new(path, &text, files);
         let config = Self::read(&document.root(&parsed));
         let mistakes = document.into_mistakes();
         match config {

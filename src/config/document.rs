@@ -3,22 +3,27 @@
 //! A reader that meets a mistake notes it and yields `None`; reading goes on beside it, so that all
 //! mistakes of a file are found in one go.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use protocol::id::IdError;
+use protocol::text::detail;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use self::nearest::nearest;
 use super::mistake::{Mistake, shown};
+use super::text_file::Files;
 
 mod nearest;
 mod value;
 
 pub(super) use self::value::{Value, milli};
+
+/// Mistakes that are told of one file.
+const MISTAKES_MAX: usize = 200;
 
 /// What is shown for a key that is not there.
 pub(super) const LEFT_OUT: &str = "(left out)";
@@ -42,7 +47,7 @@ pub(super) fn parse<'t>(file: &Path, text: &'t str) -> Result<Parsed<'t>, Vec<Mi
             line,
             key: SYNTAX.to_owned(),
             value: shown(text.lines().nth(line - 1).unwrap_or_default()),
-            expected: format!("TOML: {}", error.message().replace('\n', ", ")),
+            expected: format!("TOML: {}", detail(&error.message().replace('\n', ", "))),
             advice: false,
         }]
     })
@@ -52,22 +57,31 @@ pub(super) fn parse<'t>(file: &Path, text: &'t str) -> Result<Parsed<'t>, Vec<Mi
 pub(super) struct Document<'t> {
     file: &'t Path,
     text: &'t str,
+    files: &'t dyn Files,
     /// As found; each with its place in this file, those of other files after them.
     mistakes: RefCell<Vec<(usize, Mistake)>>,
+    /// There were more than are told.
+    more: Cell<bool>,
 }
 
 impl<'t> Document<'t> {
-    pub(super) fn new(file: &'t Path, text: &'t str) -> Self {
+    pub(super) fn new(file: &'t Path, text: &'t str, files: &'t dyn Files) -> Self {
         Self {
             file,
             text,
+            files,
             mistakes: RefCell::default(),
+            more: Cell::new(false),
         }
     }
 
     /// All that was noted, by line; mistakes of other files come last.
     pub(super) fn into_mistakes(self) -> Vec<Mistake> {
         let mut mistakes = self.mistakes.into_inner();
+        if self.more.get() {
+            let expected = format!("fewer mistakes, {MISTAKES_MAX} are told and there are more");
+            mistakes.push((usize::MAX, Mistake::of_file(self.file, expected)));
+        }
         mistakes.sort_by_key(|(place, _)| *place);
         mistakes.into_iter().map(|(_, mistake)| mistake).collect()
     }
@@ -90,24 +104,48 @@ impl<'t> Document<'t> {
             .join(path)
     }
 
+    /// Where the files are that it names.
+    pub(super) fn files(&self) -> &dyn Files {
+        self.files
+    }
+
     /// Notes mistakes of another file.
     pub(super) fn note_foreign(&self, mistakes: impl IntoIterator<Item = Mistake>) {
-        let mistakes = mistakes.into_iter().map(|mistake| (usize::MAX, mistake));
-        self.mistakes.borrow_mut().extend(mistakes);
+        for mistake in mistakes {
+            if self.has_room() {
+                self.mistakes.borrow_mut().push((usize::MAX, mistake));
+            }
+        }
     }
 
     /// The mistake noted last is no hindrance to run.
     fn last_is_advice(&self) {
+        // One that was not told is none that was noted.
+        if self.more.get() {
+            return;
+        }
         if let Some((_, mistake)) = self.mistakes.borrow_mut().last_mut() {
             mistake.advice = true;
         }
     }
 
+    /// Whether one more mistake is told; if not, that is.
+    fn has_room(&self) -> bool {
+        let has_room = self.mistakes.borrow().len() < MISTAKES_MAX;
+        if !has_room {
+            self.more.set(true);
+        }
+        has_room
+    }
+
     fn note(&self, place: usize, key: &str, value: &str, expected: &dyn Display) {
+        if !self.has_room() {
+            return;
+        }
         let mistake = Mistake {
             file: self.file.display().to_string(),
             line: line_of(self.text, place),
-            key: key.to_owned(),
+            key: detail(key),
             value: shown(value),
             expected: expected.to_string(),
             advice: false,
@@ -132,7 +170,7 @@ impl<'d> Table<'d> {
     pub(super) fn refuse_unknown(&self, keys: &[&str]) {
         for (name, value) in self.entries.into_iter().flat_map(DeTable::iter) {
             let name: &str = name.get_ref();
-            if keys.contains(&name) {
+            if keys.contains(&name) || !self.document.has_room() {
                 continue;
             }
             let expected = nearest(name, keys).map_or_else(

@@ -7,11 +7,11 @@ use adapters::map::{MapError, MappedFloor, Needs, RegisterMap};
 use dispatch::{ElevatorConfig, ServedFloor};
 use protocol::ops::Presence;
 
+use super::DriverConfig;
 use super::buses::{Buses, read_bus, read_unit};
 use super::document::{LEFT_OUT, SYNTAX, Table, Value};
 use super::elevators::Elevator;
 use super::mistake::Mistake;
-use super::{DriverConfig, text_file};
 
 const MQTT_KEYS: &[&str] = &["kind"];
 const MODBUS_TCP_KEYS: &[&str] = &["kind", "bus", "unit", "map"];
@@ -107,7 +107,7 @@ impl Drivers {
         if let Some(map) = self.maps.get(&path) {
             return map.clone();
         }
-        let map = match text_file::read(&path, MAP_BYTES_MAX) {
+        let map = match value.document.files().text(&path, MAP_BYTES_MAX) {
             Err(expected) => return value.refuse(expected),
             Ok(text) => RegisterMap::parse(&text),
         };

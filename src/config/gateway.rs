@@ -8,7 +8,7 @@ use protocol::topic::Topics;
 
 use super::address::host_and_port;
 use super::document::{Table, Value};
-use super::{Broker, GatewayConfig, MqttConfig, Password, text_file};
+use super::{Broker, GatewayConfig, MqttConfig, Password};
 
 const GATEWAY_KEYS: &[&str] = &["id", "site", "root", "data_dir"];
 const MQTT_KEYS: &[&str] = &[
@@ -158,7 +158,7 @@ fn read_password(value: &Value<'_>, mqtt: &Table<'_>) -> Option<Option<Password>
     if mqtt.value("username").is_none_or(|name| name.is_text("")) {
         return mqtt.refuse("username", "a user name beside mqtt.password_file");
     }
-    match text_file::read_secret(&path, CREDENTIAL_BYTES_MAX) {
+    match value.document.files().secret(&path, CREDENTIAL_BYTES_MAX) {
         Err(expected) => value.refuse(expected),
         Ok(text) => match text.strip_suffix('\n').unwrap_or(&text) {
             "" => value.refuse("a password in its first line, the file is empty"),
@@ -175,7 +175,7 @@ fn read_ca_file(value: &Value<'_>) -> Option<Option<PathBuf>> {
         "" => return Some(None),
         path => value.document.beside(path),
     };
-    match text_file::read(&path, CA_BYTES_MAX) {
+    match value.document.files().text(&path, CA_BYTES_MAX) {
         Err(expected) => value.refuse(expected),
         Ok(text) if text.contains("-----BEGIN CERTIFICATE-----") => Some(Some(path)),
         Ok(_) => value.refuse("a PEM file with at least one certificate"),

@@ -61,10 +61,14 @@ pub(super) fn shown(value: &str) -> String {
     let mut text: String = line
         .chars()
         .take(VALUE_CHARS_MAX)
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| if breaks_line(c) { ' ' } else { c })
         .collect();
     if text.len() < value.trim().len() {
         text.push('…');
     }
     text
+}
+
+fn breaks_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

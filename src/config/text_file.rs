@@ -8,33 +8,46 @@ use std::path::Path;
 /// The only mode that a file with a secret may have.
 const SECRET_MODE: u32 = 0o600;
 
-/// The text of a file of at most `bytes_max` bytes.
-///
-/// # Errors
-/// What was expected instead.
-pub(super) fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
-    read_open(open(path)?, bytes_max)
+/// Where the files of a configuration are: on disk, or in the memory of a test.
+pub trait Files {
+    /// The text of a file of at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// What was expected instead.
+    fn text(&self, path: &Path, bytes_max: u64) -> Result<String, String>;
+
+    /// The text of a file that only its owner may read and write.
+    ///
+    /// # Errors
+    /// What was expected instead.
+    fn secret(&self, path: &Path, bytes_max: u64) -> Result<String, String>;
 }
 
-/// The text of a file that only its owner may read and write.
-///
-/// # Errors
-/// What was expected instead.
-pub(super) fn read_secret(path: &Path, bytes_max: u64) -> Result<String, String> {
-    let file = open(path)?;
-    // The mode of the file that is read, not of what stands at its path a moment later.
-    let mode = file
-        .metadata()
-        .map_err(|error| unreadable(&error))?
-        .permissions()
-        .mode()
-        & 0o7777;
-    if mode != SECRET_MODE {
-        return Err(format!(
-            "a file of mode {SECRET_MODE:04o}, its mode is {mode:04o}"
-        ));
+/// The file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn text(&self, path: &Path, bytes_max: u64) -> Result<String, String> {
+        read_open(open(path)?, bytes_max)
     }
-    read_open(file, bytes_max)
+
+    fn secret(&self, path: &Path, bytes_max: u64) -> Result<String, String> {
+        let file = open(path)?;
+        // The mode of the file that is read, not of what stands at its path a moment later.
+        let mode = file
+            .metadata()
+            .map_err(|error| unreadable(&error))?
+            .permissions()
+            .mode()
+            & 0o7777;
+        if mode != SECRET_MODE {
+            return Err(format!(
+                "a file of mode {SECRET_MODE:04o}, its mode is {mode:04o}"
+            ));
+        }
+        read_open(file, bytes_max)
+    }
 }
 
 fn open(path: &Path) -> Result<File, String> {

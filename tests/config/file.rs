@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hallcall::config::Config;
 
-use super::{Site, assert_beside_refused, assert_elevator_refused};
+use super::{ELEVATOR, GATEWAY, Site, assert_beside_refused, assert_elevator_refused};
 
 #[test]
 fn what_is_no_toml_is_one_mistake_with_its_line() {
@@ -81,5 +81,32 @@ fn unknown_keys_are_refused_with_the_nearest_known_one() {
     assert_elevator_refused(
         "driver = { kind = \"mqtt\", bus = \"b1\" }",
         "elevators[0].driver.bus = \"b1\": expected one of the keys kind",
+    );
+}
+
+/// A key is quoted as it likes; on a terminal and in a log it stays one line (B6, 12).
+#[test]
+fn a_key_cannot_write_lines_or_tell_a_terminal_what_to_do() {
+    let site = Site::new("\"a\\n\\u001b[2J\" = 1\n");
+    let expected = r"a\n\u{1b}[2J = 1: expected one of the keys gateway";
+    let mistakes = site.mistakes();
+    assert!(
+        mistakes.iter().any(|told| told.starts_with(expected)),
+        "{mistakes:?}"
+    );
+
+    let long = Site::new(&format!("{} = 1\n", "k".repeat(100_000)));
+    assert!(long.mistakes().iter().all(|told| told.len() < 500));
+}
+
+#[test]
+fn two_hundred_mistakes_are_told_and_that_there_are_more() {
+    let keys: String = (0..5_000).map(|n| format!("key{n} = 1\n")).collect();
+    let mistakes = Site::new(&format!("{keys}{GATEWAY}{ELEVATOR}")).mistakes();
+    assert_eq!(mistakes.len(), 201);
+    let last = mistakes.last().map(String::as_str).unwrap_or_default();
+    assert!(
+        last.ends_with("expected fewer mistakes, 200 are told and there are more"),
+        "{last}"
     );
 }

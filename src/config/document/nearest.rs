@@ -1,7 +1,13 @@
 //! The key that was meant.
 
+/// Bytes of a key that is compared; no known one is half as long.
+const NAME_BYTES_MAX: usize = 64;
+
 /// The known key that `name` was probably meant to be: half of it is right at least.
 pub(super) fn nearest<'k>(name: &str, keys: &[&'k str]) -> Option<&'k str> {
+    if name.len() > NAME_BYTES_MAX {
+        return None;
+    }
     let (distance, key) = keys.iter().map(|key| (edits(name, key), *key)).min()?;
     (distance <= key.len() / 2).then_some(key)
 }
