@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use protocol::text::{cut, detail};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -75,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Vec<MapError>> {
     for error in errors {
         mistakes.add(MapError {
             key: String::new(),
-            value: error.message().to_owned(),
+            value: detail(error.message()),
             expected: "TOML 1.0".to_owned(),
             line: error.span().map(|span| line_of(text, span.start)),
         });
@@ -104,12 +105,12 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// The key `name` of this table with the tables that it stands in.
+    /// The key `name` of this table with the tables that it stands in, fit to be shown.
     pub(super) fn key(&self, name: &str) -> String {
         if self.path.is_empty() {
-            name.to_owned()
+            detail(name)
         } else {
-            format!("{}.{name}", self.path)
+            detail(&format!("{}.{name}", self.path))
         }
     }
 
@@ -303,15 +304,10 @@ impl<'t> Section<'t> {
             return "a table".to_owned();
         }
         let text = self.text.get(value.span()).unwrap_or_default();
-        let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if line.len() > VALUE_BYTES_MAX {
-            let end = (0..=VALUE_BYTES_MAX)
-                .rev()
-                .find(|at| line.is_char_boundary(*at));
-            line.truncate(end.unwrap_or(0));
-            line.push_str("...");
-        }
-        line
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let head = cut(&line, VALUE_BYTES_MAX);
+        let rest = if head.len() < line.len() { "..." } else { "" };
+        format!("{}{rest}", detail(head))
     }
 
     fn line_at(&self, value: &Spanned<DeValue<'_>>) -> usize {

@@ -212,3 +212,13 @@ fn check_names_what_a_map_lacks_for_an_elevator() {
         .collect();
     assert_eq!(keys, ["mode", "signals.presence", "commands.claim"]);
 }
+
+/// A key is quoted as it likes; on a terminal and in a log it stays one line.
+#[test]
+fn a_key_cannot_write_lines_or_tell_a_terminal_what_to_do() {
+    let text = small(&[("@top", "\"a\\n\\u001b[2J\" = '\u{9b}2J'")]);
+    let errors = RegisterMap::parse(&text).unwrap_err();
+    let told = errors[0].to_string();
+    let expected = r"line 2: a\n\u{1b}[2J = '\u{9b}2J': expected no such key here but ";
+    assert!(told.starts_with(expected), "{told}");
+}
