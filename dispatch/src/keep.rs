@@ -1,6 +1,7 @@
 //! State as bytes and back: snapshots of what lives, and the ledger's rows.
 
 use protocol::OrderId;
+use protocol::text::{cut, detail};
 
 use crate::edge::LedgerChange;
 use crate::fact::{Fact, RideFact};
@@ -9,6 +10,8 @@ use crate::state::State;
 
 /// The tag of the ride workflow in a row's key.
 const RIDE_TAG: &[u8] = b"ride/";
+/// Bytes of a key that an error shows; good ones are shorter.
+const KEY_BYTES_SHOWN: usize = 80;
 
 /// The rows of the ledger that change by these facts; `state` is the state after them.
 #[must_use]
@@ -75,8 +78,7 @@ impl State {
         facts: impl IntoIterator<Item = &'f Fact>,
     ) -> Result<Self, LoadError> {
         let mut state: Self = match snapshot {
-            Some(bytes) => ciborium::from_reader(bytes)
-                .map_err(|error| LoadError::Snapshot(error.to_string()))?,
+            Some(bytes) => read_snapshot(bytes).map_err(LoadError::Snapshot)?,
             None => Self::default(),
         };
         state.ledger = ledger;
@@ -87,15 +89,24 @@ impl State {
     }
 }
 
+fn read_snapshot(bytes: &[u8]) -> Result<State, String> {
+    let mut rest = bytes;
+    let state = ciborium::from_reader(&mut rest).map_err(|error| detail(&error.to_string()))?;
+    if !rest.is_empty() {
+        return Err(format!("{} bytes follow it", rest.len()));
+    }
+    Ok(state)
+}
+
 impl Ledger {
     /// Takes in a row that the journal holds.
     ///
     /// # Errors
     /// [`LoadError::Row`] where it cannot be read.
     pub fn load_row(&mut self, key: &[u8], row: &[u8]) -> Result<(), LoadError> {
-        let wrong = |detail: String| LoadError::Row {
-            key: String::from_utf8_lossy(key).into_owned(),
-            detail,
+        let wrong = |why: String| LoadError::Row {
+            key: cut(&String::from_utf8_lossy(key), KEY_BYTES_SHOWN).to_owned(),
+            detail: detail(&why),
         };
         let name = key
             .strip_prefix(RIDE_TAG)

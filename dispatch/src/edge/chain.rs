@@ -136,7 +136,10 @@ impl Reader {
         if self.fault.is_some() {
             return;
         }
-        let next = self.end.seq + 1;
+        let Some(next) = self.end.seq.checked_add(1) else {
+            self.fault = Some((seq, "no number is left for it".to_owned()));
+            return;
+        };
         self.fault = match read {
             _ if seq != next => Some((next, format!("it is missing, record {seq} follows"))),
             Err(error) => Some((seq, error.to_string())),
@@ -167,7 +170,7 @@ impl Reader {
     fn finish(mut self, stored: &[Seq]) -> Result<Replay, JournalError> {
         let (whole, facts) = self.whole;
         if whole.seq < self.mark {
-            let missing = || (self.end.seq + 1, "it is missing".to_owned());
+            let missing = || (self.end.seq.saturating_add(1), "it is missing".to_owned());
             let (seq, detail) = self.fault.unwrap_or_else(missing);
             let mark = self.mark;
             let detail = format!("{detail}; records up to {mark} were durable");

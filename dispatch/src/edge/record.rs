@@ -13,6 +13,7 @@
 //! | 38..n | payload: the fact in CBOR |
 //! | n..n+4 | CRC-32C over all bytes before it |
 
+use protocol::text::detail;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
@@ -130,7 +131,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, Fact), RecordError> {
     let (header, payload) = open(record)?;
     let mut rest = payload;
     let fact = ciborium::from_reader(&mut rest)
-        .map_err(|error| RecordError::BadPayload(error.to_string()))?;
+        .map_err(|error| RecordError::BadPayload(detail(&error.to_string())))?;
     if !rest.is_empty() {
         return Err(RecordError::BadPayload(format!(
             "{} bytes follow it",

@@ -162,7 +162,11 @@ fn read_first_version(bytes: &[u8]) -> Result<Remembered, String> {
         robot: RobotId,
         ended: Option<Ended>,
     }
-    let row: Row = ciborium::from_reader(bytes).map_err(|error| error.to_string())?;
+    let mut rest = bytes;
+    let row: Row = ciborium::from_reader(&mut rest).map_err(|error| error.to_string())?;
+    if !rest.is_empty() {
+        return Err(format!("{} bytes follow its end", rest.len()));
+    }
     if row.version != 1 {
         return Err(format!("version {} is not known", row.version));
     }

@@ -202,3 +202,21 @@ fn a_fact_that_does_not_fit_leaves_the_chain_as_it_was() {
     assert!(matches!(chain.extend(&both), Err(RecordError::TooLarge(_))));
     assert_eq!(chain.end(), Anchor::default());
 }
+
+/// Nobody writes 2^64 records; a journal edited by hand may say that somebody did (B6, 24).
+#[test]
+fn behind_the_last_number_no_record_stands() {
+    let anchor = Anchor {
+        seq: u64::MAX,
+        hash: ChainHash([7; 16]),
+    };
+    let header = Header {
+        seq: u64::MAX,
+        last: true,
+        durable: 0,
+        previous: anchor.hash,
+    };
+    let record = record::encode(&header, &facts(&["A"])[0]).unwrap();
+    let read = replay(anchor, 0, [(u64::MAX, record)]).unwrap();
+    assert_eq!((read.end, read.facts.len()), (anchor, 0));
+}

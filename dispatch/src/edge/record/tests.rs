@@ -50,6 +50,31 @@ fn the_header_is_laid_out_as_the_table_says() {
     assert_eq!(record[HEADER_BYTES..record.len() - 4], bytes(payload));
 }
 
+/// A word of a payload is shown in the error; it stays one line of bounded length (B6, 12).
+#[test]
+fn a_payload_cannot_write_lines() {
+    let none = Header {
+        seq: 1,
+        last: true,
+        durable: 0,
+        previous: ChainHash::default(),
+    };
+    let name = format!("\n\u{1b}[2J{}", "x".repeat(900));
+    let mut payload = Vec::new();
+    ciborium::into_writer(&std::collections::BTreeMap::from([(name, 1)]), &mut payload).unwrap();
+    let mut record = encode(&none, &freed("EL001")).unwrap();
+    record.truncate(HEADER_BYTES);
+    record[2..6].copy_from_slice(&u32::try_from(payload.len()).unwrap().to_be_bytes());
+    record.extend_from_slice(&payload);
+    let sum = checksum(&[&record]);
+    record.extend_from_slice(&sum.to_be_bytes());
+    let RecordError::BadPayload(why) = decode(&record).unwrap_err() else {
+        panic!("another error");
+    };
+    assert!(why.contains(r"\n\u{1b}[2Jxxx"), "{why}");
+    assert!(why.len() <= 256, "{} bytes", why.len());
+}
+
 #[test]
 fn the_checksum_is_crc_32c() {
     // The check value of CRC-32C (RFC 3720, appendix B.4, tests the same polynomial).
