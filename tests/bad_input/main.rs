@@ -1,0 +1,116 @@
+//! Bad input (issue 3, T-STACK-03): what the fuzzers were given and found, played again.
+//!
+//! `fuzz/README.md` says how inputs get into `tests/corpora`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[path = "targets/configuration.rs"]
+mod configuration;
+#[path = "targets/decode.rs"]
+mod decode;
+#[path = "targets/record.rs"]
+mod record;
+#[path = "targets/topic.rs"]
+mod topic;
+
+/// The inputs of a target, by name.
+fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/corpora")
+        .join(target);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let data = fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        (path, data)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Every input twice: no panic, and the same comes of it.
+fn replay(target: &str, run: fn(&[u8]) -> String) {
+    let corpus = corpus(target);
+    assert!(corpus.len() >= 20, "{target}: only {} inputs", corpus.len());
+    for (path, data) in corpus {
+        let twice = std::panic::catch_unwind(|| (run(&data), run(&data)));
+        let (first, second) = twice.unwrap_or_else(|_| panic!("{path:?} broke a promise"));
+        assert_eq!(first, second, "{path:?}");
+    }
+}
+
+/// A named input, and what has to come of it.
+fn comes_to(target: &str, run: fn(&[u8]) -> String, table: &[(&str, &str)]) {
+    let corpus = corpus(target);
+    for (name, expected) in table {
+        let input = corpus.iter().find(|(path, _)| path.ends_with(name));
+        let (_, data) = input.unwrap_or_else(|| panic!("no {target}/{name}"));
+        let log = run(data);
+        assert!(log.contains(expected), "{target}/{name}: {log}");
+    }
+}
+
+#[test]
+fn corpus_of_decode() {
+    replay("decode", decode::run);
+    let table = [
+        ("too-large", "code: TooLarge"),
+        ("no-utf8", "the payload is no UTF-8 at byte 85"),
+        (
+            "year-10000",
+            "expires_at \\\"9999-12-31T23:59:59-01:00\\\" is no RFC 3339 time stamp",
+        ),
+        ("deep", "nested deeper than 8 levels"),
+        ("duplicate-key", r#"the key \"reason\" comes twice"#),
+        ("own-elevator-absurd", "OwnElevator"),
+        ("flow-ride", "instruction: Enter"),
+        ("flow-conflict", "code: Some(OrderConflict)"),
+        ("long-ids", "code: Some(UnknownElevator)"),
+    ];
+    comes_to("decode", decode::run, &table);
+}
+
+#[test]
+fn corpus_of_topic() {
+    replay("topic", topic::run);
+    let table = [
+        ("year-9999", "Ok(Timestamp(253402300799999))"),
+        ("year-10000", "Err(TimestampError)"),
+        ("request", "Some(RideRequest(R001))"),
+        ("long-root", "topic root"),
+    ];
+    comes_to("topic", topic::run, &table);
+}
+
+#[test]
+fn corpus_of_record() {
+    replay("record", record::run);
+    let table = [
+        ("fact-and-more", "1 bytes follow it"),
+        ("snapshot-and-more", "2 bytes follow it"),
+        ("row-and-more", "1 bytes follow its end"),
+        ("row-version-1", "RobotLost"),
+        ("chain-whole", "seq: 6"),
+        ("chain-lost", "records up to 5 were durable"),
+        (
+            "chain-absurd-durable",
+            "records up to 18446744073709551615 were durable",
+        ),
+    ];
+    comes_to("record", record::run, &table);
+}
+
+#[test]
+fn corpus_of_configuration() {
+    replay("configuration", configuration::run);
+    let table = [
+        ("least.toml", "Ok(Config"),
+        ("all-keys.toml", "Ok(Config"),
+        ("many-keys.toml", "fewer mistakes, 200 are told"),
+        ("map-example.toml", "Ok(RegisterMap"),
+    ];
+    comes_to("configuration", configuration::run, &table);
+}
