@@ -30,6 +30,7 @@ use super::directory::{DataDir, JournalId};
 use super::guard::reading;
 use super::rows::{Tally, corrupt, read_number, seal, unseal};
 use super::witness::Witness;
+use write::Pending;
 
 /// The version of the store's format that is written. It also covers the version of records.
 pub const FORMAT: u64 = 1;
@@ -61,6 +62,8 @@ pub struct SledJournal {
     id: JournalId,
     chain: Chain,
     tally: Tally,
+    /// Appended and not in the store.
+    pending: Pending,
     /// Covered records that are still there: from, up to.
     trim: (Seq, Seq),
     state: Stage,
@@ -155,6 +158,7 @@ impl SledJournal {
             id: JournalId(u128::from_be_bytes(id)),
             chain: Chain::new(Anchor::default()),
             tally: Tally::default(),
+            pending: Pending::default(),
             trim: (0, 0),
             state: Stage::Opened,
             _dir: dir,
@@ -164,6 +168,7 @@ impl SledJournal {
 
     /// Makes all that was appended durable, and then says so.
     fn flush(&mut self) -> Result<(), JournalError> {
+        self.write_pending()?;
         self.db.flush().map_err(store)?;
         self.data
             .sync_data()
@@ -240,6 +245,7 @@ impl Journal for SledJournal {
             if covers < covered {
                 return Ok(());
             }
+            journal.write_pending()?;
             journal.write_snapshot(covers, state)
         })
     }

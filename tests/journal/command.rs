@@ -10,7 +10,7 @@ use protocol::{ElevatorId, Fence};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::step;
+use crate::{load, step};
 
 struct Site {
     dir: TempDir,

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use dispatch::edge::{Journal, JournalError, Loaded};
+use dispatch::edge::JournalError;
 use hallcall::journal::{Committer, Options, Sink, SledJournal};
 
-use crate::{fact, step};
+use crate::{Read, fact, load, step};
 
 /// Where the child writes; set by the test that starts it.
 const DIR: &str = "HALLCALL_TEST_CRASH_DIR";

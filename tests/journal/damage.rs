@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-use dispatch::edge::{Journal, JournalError, Loaded};
+use dispatch::edge::{Journal, JournalError};
 use hallcall::journal::SledJournal;
 
-use crate::{copy, step};
+use crate::{Read, copy, step};
 
 /// What is left of a process that was killed when all was synced: a journal of more than one sled
 /// segment, with a snapshot in its middle.
 fn fill(left: &Path) {
     let dir = tempfile::tempdir().unwrap();
     let mut journal = SledJournal::open(dir.path()).unwrap();
-    load(&mut journal).unwrap();
+    crate::load(&mut journal).unwrap();
     for n in 0..1500_u64 {
         let row = (format!("r:T-{n}"), Some("x".repeat(80)));
         let last = journal

@@ -39,6 +39,7 @@ fn step(names: &[String], ledger: &[(String, Option<String>)]) -> Batch {
 }
 
 /// What was loaded, with the ledger's rows.
+#[derive(Debug, PartialEq)]
 struct Read {
     loaded: Loaded,
     ledger: Vec<(Vec<u8>, Vec<u8>)>,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use dispatch::edge::{Journal, Loaded, Seq};
+use dispatch::edge::{Journal, Seq};
 use hallcall::journal::SledJournal;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::{copy, fact, step};
+use crate::{Read, copy, fact, load, step};
 
 #[derive(Debug, Clone)]
 enum Act {

@@ -201,6 +201,7 @@ fn an_unacknowledged_tail_is_cut_off_with_its_ledger_rows() {
     journal
         .append(&batch(&["G"], &[("r:T-4", Some("four"))]))
         .unwrap();
+    journal.write_pending().unwrap();
     let torn = journal.records.get(6_u64.to_be_bytes()).unwrap().unwrap();
     journal
         .records
@@ -233,6 +234,7 @@ fn a_tail_that_changed_an_older_ledger_row_cannot_be_cut_off() {
     journal
         .append(&batch(&["E"], &[("r:T-1", Some("other"))]))
         .unwrap();
+    journal.write_pending().unwrap();
     journal.records.remove(5_u64.to_be_bytes()).unwrap();
     drop(journal);
     let error = refusal(&dir);

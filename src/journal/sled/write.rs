@@ -8,7 +8,7 @@ use dispatch::edge::record::{ChainHash, RecordError, checksum};
 use dispatch::edge::{Anchor, Batch, JournalError, Seq};
 
 use super::{SNAPSHOT_KEY, SledJournal, TALLY_KEY, store, write};
-use crate::journal::rows::{LedgerRow, SnapshotHead, Tally, seal};
+use crate::journal::rows::{LedgerRow, SnapshotHead, seal};
 
 /// Bytes of a snapshot in one value; sled moves large values into files that it does not sync.
 const CHUNK_BYTES: usize = 4000;
@@ -16,62 +16,98 @@ const CHUNK_BYTES: usize = 4000;
 /// least, so that none of them waits long.
 const TRIM_MIN: u64 = 8;
 
-impl SledJournal {
-    /// The rows of a step's ledger changes, and the tally with them.
-    fn ledger_writes(&self, batch: &Batch, last: Seq) -> Result<(Writes, Tally), JournalError> {
-        let mut tally = self.tally;
-        let mut now: BTreeMap<&[u8], Option<Vec<u8>>> = BTreeMap::new();
-        for change in &batch.ledger {
-            let key = change.key.as_slice();
-            let before = match now.get(key) {
-                Some(row) => row.clone(),
-                None => self.ledger.get(key).map_err(store)?.map(|row| row.to_vec()),
-            };
-            let mut made = last;
-            if let Some(sealed) = &before {
-                tally.remove(sealed);
-                made = LedgerRow::read(key, sealed)?.made;
-            }
-            let row = change.row.clone().map(|row| LedgerRow {
-                made,
-                changed: last,
-                row,
-            });
-            let row = row.map(|row| row.write(key));
-            row.iter().for_each(|sealed| tally.add(sealed));
-            now.insert(key, row);
-        }
-        let mut writes = Writes::default();
-        for (key, row) in now {
-            match row {
-                Some(sealed) => writes.insert(key, sealed),
-                None => writes.remove(key),
-            }
-        }
-        Ok((writes, tally))
-    }
+/// Records that wait in memory at most; the committer syncs sooner.
+const PENDING_MAX: usize = 1024;
 
+/// Steps that were appended and are not in the store: they go there at the next sync, all or none,
+/// as sled writes and waits for each batch by itself.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    records: Vec<(Seq, Vec<u8>)>,
+    /// Sealed rows, by their key; `None` removes one.
+    rows: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl SledJournal {
     pub(super) fn append_step(&mut self, batch: &Batch) -> Result<Seq, JournalError> {
         let last = self.chain.end().seq + batch.facts.len() as u64;
-        let (rows, tally) = self.ledger_writes(batch, last)?;
-        let mut records = Writes::default();
-        for (seq, record) in self.chain.extend(&batch.facts).map_err(too_large)? {
-            records.insert(&seq.to_be_bytes(), record);
+        let records = self.chain.extend(&batch.facts).map_err(too_large)?;
+        self.pending.records.extend(records);
+        for change in &batch.ledger {
+            self.change_row(&change.key, change.row.as_deref(), last)?;
         }
+        if self.pending.records.len() >= PENDING_MAX {
+            self.write_pending()?;
+        }
+        Ok(last)
+    }
+
+    /// Changes a row of the ledger, and the tally with it.
+    fn change_row(
+        &mut self,
+        key: &[u8],
+        row: Option<&[u8]>,
+        last: Seq,
+    ) -> Result<(), JournalError> {
+        let stored;
+        let before = match self.pending.rows.get(key) {
+            Some(row) => row.as_deref(),
+            None => {
+                stored = self.ledger.get(key).map_err(store)?;
+                stored.as_deref()
+            }
+        };
+        let mut made = last;
+        if let Some(sealed) = before {
+            self.tally.remove(sealed);
+            made = LedgerRow::read(key, sealed)?.made;
+        }
+        let sealed = row.map(|row| {
+            let row = LedgerRow {
+                made,
+                changed: last,
+                row: row.to_vec(),
+            };
+            row.write(key)
+        });
+        if let Some(sealed) = &sealed {
+            self.tally.add(sealed);
+        }
+        self.pending.rows.insert(key.to_vec(), sealed);
+        Ok(())
+    }
+
+    /// Gives what is pending to the store, in one batch.
+    pub(super) fn write_pending(&mut self) -> Result<(), JournalError> {
+        let Pending { records, rows } = std::mem::take(&mut self.pending);
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut in_records = Writes::default();
         let (from, to) = self.trim;
-        let trimmed = to.min(from + TRIM_MIN.max(2 * batch.facts.len() as u64));
+        let trimmed = to.min(from + TRIM_MIN.max(2 * records.len() as u64));
         for seq in from..trimmed {
-            records.remove(&seq.to_be_bytes());
+            in_records.remove(&seq.to_be_bytes());
         }
-        let mut meta = Writes::default();
-        if tally != self.tally {
-            meta.insert(TALLY_KEY, tally.write(TALLY_KEY));
+        for (seq, record) in records {
+            in_records.insert(&seq.to_be_bytes(), record);
+        }
+        let mut in_ledger = Writes::default();
+        let mut in_meta = Writes::default();
+        if !rows.is_empty() {
+            in_meta.insert(TALLY_KEY, self.tally.write(TALLY_KEY));
+        }
+        for (key, row) in rows {
+            match row {
+                Some(sealed) => in_ledger.insert(key, sealed),
+                None => in_ledger.remove(key),
+            }
         }
         (&self.records, &self.ledger, &self.meta)
-            .transaction(|(in_records, in_ledger, in_meta)| {
-                in_records.apply_batch(&records)?;
-                in_ledger.apply_batch(&rows)?;
-                in_meta.apply_batch(&meta)?;
+            .transaction(|(records, ledger, meta)| {
+                records.apply_batch(&in_records)?;
+                ledger.apply_batch(&in_ledger)?;
+                meta.apply_batch(&in_meta)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(|error| match error {
@@ -80,9 +116,8 @@ impl SledJournal {
                     JournalError::Store("a step was given up".to_owned())
                 }
             })?;
-        self.tally = tally;
         self.trim.0 = trimmed;
-        Ok(last)
+        Ok(())
     }
 
     pub(super) fn write_snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
