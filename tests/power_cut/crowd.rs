@@ -9,46 +9,13 @@ use std::time::{Duration, Instant};
 use rumqttc::{Client, Event, MqttOptions, Outgoing, Packet, Publish, QoS};
 use serde_json::{Value, json};
 
-use crate::support::{Mosquitto, SOON, now};
+use crate::robot::{Robot, Said, Step};
+use crate::support::{Mosquitto, SOON};
 use crate::truth::{Asked, Broken, Truth};
 
 const BASE: &str = "hallcall/v1/demo";
 /// How long one look for something new takes.
 const LOOK: Duration = Duration::from_millis(5);
-
-/// What a robot does next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Asks,
-    Cancels,
-    /// For the door to open where it starts.
-    Waits,
-    Enters,
-    /// For the door to open where it goes.
-    Rides,
-    Exits,
-}
-
-struct Robot {
-    /// Its elevator.
-    elevator: &'static str,
-    rides: bool,
-    step: Step,
-    order: String,
-    /// What it repeats until it is answered.
-    said: Option<Said>,
-    /// The state of its order that was shown last.
-    shown: String,
-    /// Rides, or cancelled orders, that came to their end.
-    done: usize,
-}
-
-#[derive(Clone)]
-struct Said {
-    message: String,
-    topic: &'static str,
-    body: Value,
-}
 
 pub(crate) struct Crowd {
     client: Client,
@@ -83,18 +50,9 @@ impl Crowd {
                 }
             }
         });
-        let robot = |rides| Robot {
-            elevator: if rides { "EL001" } else { "EL002" },
-            rides,
-            step: Step::Asks,
-            order: String::new(),
-            said: None,
-            shown: String::new(),
-            done: 0,
-        };
         let kinds = [("C", cancelling, false), ("R", riding, true)];
         let robots = kinds.into_iter().flat_map(|(letter, many, rides)| {
-            (0..many).map(move |n| (format!("{letter}{n}"), robot(rides)))
+            (0..many).map(move |n| (format!("{letter}{n}"), Robot::new(rides)))
         });
         let mut crowd = Self {
             client,
@@ -182,15 +140,7 @@ impl Crowd {
             self.asked
                 .insert(message.clone(), (Asked::Again, order.clone()));
             self.again.insert(message.clone(), order.clone());
-            let topic = "ride/request";
-            self.publish(
-                &robot,
-                &Said {
-                    message,
-                    topic,
-                    body,
-                },
-            );
+            self.publish(&robot, &Said::new("ride/request", &message, body));
         }
         self.run("answers to requests made again", |crowd| {
             crowd.again.is_empty()
@@ -333,59 +283,29 @@ impl Crowd {
         let (message, robot) = (self.name(), self.robots.get_mut(id).expect("one of ours"));
         let order = format!("T-{id}-{}", message.trim_start_matches("m-"));
         robot.order.clone_from(&order);
-        let body = json!({ "message_id": message, "timestamp": now(), "order_id": order,
-            "from": { "floor": "1F", "side": "front" }, "to": { "floor": "6F", "side": "front" },
-            "elevators": [robot.elevator] });
-        self.truth.asks(&order, id, body.clone());
-        self.asked.insert(message.clone(), (Asked::Request, order));
-        let topic = "ride/request";
-        self.say(
-            id,
-            Step::Asks,
-            Said {
-                message,
-                topic,
-                body,
-            },
-        );
+        let said = Said::request(&message, &order, robot.elevator);
+        self.truth.asks(&order, id, said.body.clone());
+        self.asked.insert(message, (Asked::Request, order));
+        self.say(id, Step::Asks, said);
     }
 
     fn cancel(&mut self, id: &str) {
         let (message, order) = (self.name(), self.robots[id].order.clone());
-        let body = json!({ "message_id": message, "timestamp": now(), "order_id": order,
-            "reason": "a test" });
-        self.asked.insert(message.clone(), (Asked::Cancel, order));
-        let topic = "ride/cancel";
-        self.say(
-            id,
-            Step::Cancels,
-            Said {
-                message,
-                topic,
-                body,
-            },
-        );
+        let said = Said::cancel(&message, &order);
+        self.asked.insert(message, (Asked::Cancel, order));
+        self.say(id, Step::Cancels, said);
     }
 
     fn event(&mut self, id: &str, step: Step, shown: &Value) {
-        let (event, asked) = match step {
-            Step::Enters => ("entered", Asked::Entered),
-            _ => ("exited", Asked::Exited),
+        let (event, asked) = if step == Step::Enters {
+            ("entered", Asked::Entered)
+        } else {
+            ("exited", Asked::Exited)
         };
         let (message, order) = (self.name(), self.robots[id].order.clone());
-        let body = json!({ "message_id": message, "timestamp": now(), "order_id": order,
-            "event": event, "fence": shown["fence"] });
-        self.asked.insert(message.clone(), (asked, order));
-        let topic = "ride/event";
-        self.say(
-            id,
-            step,
-            Said {
-                message,
-                topic,
-                body,
-            },
-        );
+        let said = Said::event(&message, &order, event, &shown["fence"]);
+        self.asked.insert(message, (asked, order));
+        self.say(id, step, said);
     }
 
     fn say(&mut self, id: &str, step: Step, said: Said) {

@@ -100,8 +100,8 @@ impl Trial {
         let (older, newer) = orders.split_at(self.before);
         let mut asked = newer.to_vec();
         for _ in 0..OLDER.min(older.len()) {
-            let at = self.dice.between(0, older.len() as u64);
-            asked.push(older[usize::try_from(at).unwrap()].clone());
+            let at = usize::try_from(self.dice.between(0, older.len() as u64));
+            asked.extend(older.get(at.unwrap_or(0)).cloned());
         }
         self.crowd.ask_again(&asked)?;
         self.resolve();

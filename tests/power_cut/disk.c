@@ -11,55 +11,28 @@
  * durable: it tells the disk's cache nothing. A sync covers the writes that had returned when it
  * began.
  *
- * DISK_CONTROL is a file of 16 numbers of 64 bits, mapped here and read and written by disk.rs.
+ * DISK_CONTROL is a file of 16 numbers of 64 bits (disk.h), mapped here and read and written by
+ * disk.rs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-/* The numbers of DISK_CONTROL; disk.rs has the same list. */
-enum {
-    OPERATIONS, /* writes, and beginnings and ends of syncs, so far */
-    CUT_AT,     /* the power goes at this operation; 0: never */
-    FAULTS,     /* bits, see below */
-    ROOM,       /* bytes that may still be written under FULL */
-    SLOW_MS,    /* each sync takes that long */
-    FREE_BYTES, /* what statfs says is free; 0: the truth */
-    FIRED,      /* calls that a fault changed */
-    WRITTEN,    /* bytes written */
-    SYNCS,      /* syncs that ended well */
-    NUMBERS = 16
-};
-
-enum {
-    FULL = 1,       /* ENOSPC once ROOM is used up */
-    READ_ONLY = 2,  /* EROFS */
-    BAD_SYNC = 4,   /* EIO from fsync and fdatasync */
-    BAD_FLUSH = 8,  /* EIO from sync_file_range */
-    NO_SYNC = 16,   /* fdatasync says 0 and does nothing */
-    SHORT = 32,     /* a write takes half of what it is given */
-};
+#include "disk.h"
 
 /* A record of DISK_LOG: this, then the old bytes, then the new ones. */
 struct record {
@@ -74,7 +47,7 @@ struct record {
 enum { WRITTEN_TO = 1, TRUNCATED, SYNCED, GONE };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static volatile uint64_t *control;
+volatile uint64_t *control;
 static int log_fd = -1;
 static uint64_t records;
 static char dir[PATH_MAX];
@@ -93,7 +66,7 @@ static int (*real_mkdir)(const char *, mode_t);
 static int (*real_rename)(const char *, const char *);
 static int (*real_unlink)(const char *);
 
-static void die(const char *what)
+void die(const char *what)
 {
     perror(what);
     abort();
@@ -105,46 +78,6 @@ static void *symbol(const char *name)
     if (!found)
         die(name);
     return found;
-}
-
-/* statfs by number: the program's library calls the kernel past libc. The last argument, which the
- * call does not have, marks our own call. */
-#define OURS 0x6469736bULL
-
-static void on_statfs(int number, siginfo_t *info, void *context)
-{
-    (void)number;
-    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-    if (info->si_syscall != SYS_statfs)
-        die("a call that is not statfs");
-    struct statfs *answer = (struct statfs *)registers[REG_RSI];
-    long result = syscall(SYS_statfs, registers[REG_RDI], answer, 0, 0, 0, OURS);
-    if (result < 0) {
-        registers[REG_RAX] = -errno;
-        return;
-    }
-    if (control[FREE_BYTES]) {
-        answer->f_bavail = control[FREE_BYTES] / (answer->f_frsize ? answer->f_frsize : 4096);
-        __atomic_add_fetch(&control[FIRED], 1, __ATOMIC_SEQ_CST);
-    }
-    registers[REG_RAX] = 0;
-}
-
-static void trap_statfs(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statfs, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[5])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OURS, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
-    struct sigaction action = { .sa_sigaction = on_statfs, .sa_flags = SA_SIGINFO };
-    if (sigaction(SIGSYS, &action, NULL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        die("trap statfs");
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -14,11 +14,14 @@ use tempfile::TempDir;
 
 use crate::record::{Kind, Record, records};
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power_cut/disk.c");
+const SOURCES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power_cut/disk.c"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power_cut/statfs.c"),
+];
 /// A disk writes sectors all or none.
 const SECTOR_BYTES: u64 = 512;
 
-/// The numbers of `disk.c`, in its order.
+/// The numbers of `disk.h`, in its order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Number {
     /// Writes, and beginnings and ends of syncs, so far.
@@ -257,7 +260,8 @@ fn library() -> &'static Path {
         let built = Command::new("cc")
             .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"])
             .args(["-shared", "-fPIC", "-o"])
-            .args([own.as_path(), Path::new(SOURCE)])
+            .arg(&own)
+            .args(SOURCES)
             .args(["-ldl", "-lpthread"])
             .output()
             .expect("a C compiler is installed");

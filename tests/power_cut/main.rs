@@ -17,6 +17,7 @@ mod crowd;
 mod cuts;
 mod disk;
 mod record;
+mod robot;
 #[path = "../support/mod.rs"]
 mod support;
 mod syscalls;
