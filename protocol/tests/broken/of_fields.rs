@@ -72,7 +72,14 @@ fn of_value(rule: Rule, way: &[Step], breaks: &mut Vec<Break>) {
             });
             of_value(*rule, &way, breaks);
         }
-        _ => {}
+        Rule::Id
+        | Rule::Floor
+        | Rule::Word(_)
+        | Rule::Flag
+        | Rule::Integer(..)
+        | Rule::Number(..)
+        | Rule::Text(_)
+        | Rule::Moment => {}
     }
 }
 

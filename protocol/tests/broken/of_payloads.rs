@@ -1,15 +1,14 @@
-//! Breaks of a message as a whole: its bytes, its topic, its delivery; and what is no break at all.
+//! Breaks of the bytes of a message as a whole.
 
-use protocol::message::RobotTopic;
-use protocol::{Code, Ignored};
+use protocol::Code;
 
 use crate::tree::Tree;
 use crate::verdict::{Broken, Refused, Verdict};
-use crate::wire::{Kind, Unreadable};
+use crate::wire::Kind;
 
 /// Bytes of a payload at most (`wire.md` section 2).
-const BYTES_MAX: usize = 16_384;
-const NO_OBJECT: &str = "the payload is no JSON object: ";
+pub(crate) const BYTES_MAX: usize = 16_384;
+pub(crate) const NO_OBJECT: &str = "the payload is no JSON object: ";
 
 /// A good message that is about to be broken, and a number to choose places by.
 pub(crate) struct Good<'g> {
@@ -38,26 +37,14 @@ pub(crate) const ALL: &[Break] = &[
     ("no JSON syntax", no_syntax),
     ("a key twice, deep inside", twice_inside),
     ("an id twice", id_twice),
-    ("another kind's topic", other_kind),
-    ("no topic of ours", no_topic),
-    ("the wrong retain flag", wrong_retain),
-    ("nothing at all", empty),
-    ("unknown fields", unknown_fields),
-    ("type and source", type_and_source),
-    ("null for absent", null_for_absent),
-    ("another's id inside", other_id),
-    ("space between all", spaced),
-    ("every character escaped", escaped),
-    ("as large as may be", largest),
-    ("as deep as may be", deepest),
 ];
 
 impl Good<'_> {
-    fn refused(&self, payload: Vec<u8>, refused: Refused) -> Broken {
+    pub(crate) fn refused(&self, payload: Vec<u8>, refused: Refused) -> Broken {
         Broken::new(self.kind, payload, Verdict::Refused(refused))
     }
 
-    fn malformed(&self, ids_before: usize, begins: &str, holds: &str) -> Refused {
+    pub(crate) fn malformed(&self, ids_before: usize, begins: &str, holds: &str) -> Refused {
         Refused {
             code: Code::Malformed,
             message_id: self.id("message_id", ids_before),
@@ -67,7 +54,7 @@ impl Good<'_> {
         }
     }
 
-    fn same(&self, payload: impl Into<Vec<u8>>) -> Broken {
+    pub(crate) fn same(&self, payload: impl Into<Vec<u8>>) -> Broken {
         let good = self.text.clone().into_bytes();
         Broken::new(self.kind, payload.into(), Verdict::Same(good))
     }
@@ -91,16 +78,16 @@ impl Good<'_> {
     }
 
     /// The text with a further field before all others.
-    fn with_first(&self, field: &str) -> String {
+    pub(crate) fn with_first(&self, field: &str) -> String {
         format!("{{{field},{}", &self.text[1..])
     }
 
     /// The text with a further field behind all others.
-    fn with_last(&self, field: &str) -> String {
+    pub(crate) fn with_last(&self, field: &str) -> String {
         format!("{},{field}}}", &self.text[..self.text.len() - 1])
     }
 
-    fn one<'o>(&self, of: &[&'o str]) -> &'o str {
+    pub(crate) fn one<'o>(&self, of: &[&'o str]) -> &'o str {
         of[self.pick % of.len()]
     }
 }
@@ -111,7 +98,7 @@ fn cut_short(good: &Good<'_>) -> Broken {
     good.refused(payload, good.malformed(end, NO_OBJECT, "EOF"))
 }
 
-fn trailing(good: &Good<'_>) -> Broken {
+pub(crate) fn trailing(good: &Good<'_>) -> Broken {
     let more = [
         "{}",
         "x",
@@ -337,213 +324,4 @@ fn id_twice(good: &Good<'_>) -> Broken {
         refused.message_id = None;
     }
     good.refused(payload.into_bytes(), refused)
-}
-
-/// A message on the topic of another kind lacks what that kind needs.
-fn other_kind(good: &Good<'_>) -> Broken {
-    use RobotTopic::{Cancel, Connection, Event, Request};
-    let (topic, of, lacks) = match good.kind.name {
-        "ride.request" => ("robots/R001/ride/cancel", Cancel, "reason"),
-        "ride.event" => ("robots/R001/ride/request", Request, "from"),
-        "ride.cancel" => ("robots/R001/ride/event", Event, "event"),
-        "robot.status" | "elevator.event" => {
-            ("robots/R001/connection", Connection, "connection_state")
-        }
-        "robot.connection" => ("robots/R001/ride/request", Request, "order_id"),
-        _ => return trailing(good),
-    };
-    let refused = good.malformed(good.text.len(), lacks, "is missing");
-    let mut broken = good.refused(good.text.clone().into_bytes(), refused);
-    broken.topic = topic.to_owned();
-    broken.unreadable = Unreadable::Robot(of);
-    broken
-}
-
-/// Topics that are none of the gateway's; the payload does not matter.
-fn no_topic(good: &Good<'_>) -> Broken {
-    let mut levels: Vec<String> = good.kind.topic.split('/').map(str::to_owned).collect();
-    let long = "x".repeat(65);
-    let bad = [
-        "",
-        "+",
-        "#",
-        "R 1",
-        "$SYS",
-        "R\0",
-        "R\n1",
-        "\u{420}001",
-        "R\u{202e}1",
-        long.as_str(),
-    ];
-    match good.pick % 4 {
-        0 => levels.push("more".to_owned()),
-        1 => levels.truncate(levels.len() - 1),
-        2 => levels.insert(0, String::new()),
-        _ => levels[1] = good.one(&bad).to_owned(),
-    }
-    let mut broken = Broken::new(
-        good.kind,
-        good.text.clone().into_bytes(),
-        Verdict::Ignored(Ignored::NotOurs),
-    );
-    broken.topic = levels.join("/");
-    broken
-}
-
-fn is_connection(kind: &Kind) -> bool {
-    kind.topic.ends_with("/connection")
-}
-
-/// A connection counts either way. An own state counts with the flag, all others without it.
-fn wrong_retain(good: &Good<'_>) -> Broken {
-    let mut broken = good.same(good.text.clone());
-    broken.retained = !broken.retained;
-    if !is_connection(good.kind) {
-        let is_own = good.kind.unreadable == Unreadable::Own;
-        broken.verdict = Verdict::Ignored(if is_own {
-            Ignored::Echo
-        } else {
-            Ignored::Retained
-        });
-        if good.pick.is_multiple_of(2) {
-            broken.payload.truncate(good.pick % 3);
-        }
-    }
-    broken
-}
-
-/// An empty payload deletes a retained word; where none is kept it is no message.
-fn empty(good: &Good<'_>) -> Broken {
-    if is_connection(good.kind) {
-        return Broken::new(good.kind, Vec::new(), Verdict::Ignored(Ignored::Cleared));
-    }
-    good.refused(Vec::new(), good.malformed(0, NO_OBJECT, ""))
-}
-
-fn unknown_fields(good: &Good<'_>) -> Broken {
-    let field = good.one(&[
-        r#""x":1"#,
-        r#""x":-1.5e300"#,
-        r#""x":null"#,
-        r#""Message_Id":7,"ORDER_ID":[]"#,
-        r#""x":{"message_id":"m-9","order_id":{"y":[null,true]}}"#,
-        r#""message_id ":"m-9","\u0000":"\u0000""#,
-        r#""__proto__":{"state":"HOLD"},"constructor":[]"#,
-        r#""m\u0435ssage_id":5"#,
-        r#""x":"\ud83d\ude00\u2028\u202e\u001b[2J""#,
-        r#""x":[[],{},"",0,-0,0.0,1e308,-9223372036854775808,123456789012345678901234567890]"#,
-    ]);
-    let is_first = good.pick.is_multiple_of(2);
-    good.same(if is_first {
-        good.with_first(field)
-    } else {
-        good.with_last(field)
-    })
-}
-
-fn type_and_source(good: &Good<'_>) -> Broken {
-    good.same(good.with_first(good.one(&[
-        r#""type":"ride.request","source":"gateway/gw-1""#,
-        r#""type":7,"source":[]"#,
-        r#""type":null"#,
-    ])))
-}
-
-/// Absent and null mean the same.
-fn null_for_absent(good: &Good<'_>) -> Broken {
-    let mut absent = good.tree.clone();
-    let may: Vec<_> = good
-        .kind
-        .fields
-        .iter()
-        .filter(|(_, must, _)| !must)
-        .collect();
-    if may.is_empty() {
-        return good.same(good.text.clone());
-    }
-    let (name, ..) = may[good.pick % may.len()];
-    let mut null = absent.clone();
-    absent.fields().retain(|(key, _)| key != name);
-    for (key, value) in null.fields() {
-        if key == name {
-            *value = Tree::raw("null");
-        }
-    }
-    let good_payload = absent.write().into_bytes();
-    Broken::new(
-        good.kind,
-        null.write().into_bytes(),
-        Verdict::Same(good_payload),
-    )
-}
-
-/// The topic says whose it is, whatever the payload says.
-fn other_id(good: &Good<'_>) -> Broken {
-    let field = good.one(&[
-        r#""robot_id":"R999""#,
-        r#""robot":"R999","client_id":"R999""#,
-        r#""gateway":"gw-9","robot_id":"R001""#,
-        r#""robot_id":["R001",null]"#,
-    ]);
-    good.same(good.with_first(field))
-}
-
-fn spaced(good: &Good<'_>) -> Broken {
-    let space = good.one(&[" ", "\n", "\r\n\t ", "      "]);
-    let mut out = String::new();
-    let (mut in_text, mut is_escaped) = (false, false);
-    for c in good.text.chars() {
-        let between = !in_text && "{}[]:,".contains(c);
-        if between {
-            out.push_str(space);
-        }
-        out.push(c);
-        if between {
-            out.push_str(space);
-        }
-        if c == '"' && !is_escaped {
-            in_text = !in_text;
-        }
-        is_escaped = in_text && c == '\\' && !is_escaped;
-    }
-    good.same(out)
-}
-
-/// `\u0061` is `a`, in keys too.
-fn escaped(good: &Good<'_>) -> Broken {
-    let mut out = String::new();
-    let (mut in_text, mut is_escaped) = (false, false);
-    for c in good.text.chars() {
-        let ends = c == '"' && !is_escaped;
-        if in_text && !ends && c.is_ascii_alphanumeric() && !is_escaped && !follows_unicode(&out) {
-            out.push_str(&format!("\\u{:04X}", u32::from(c)));
-        } else {
-            out.push(c);
-        }
-        in_text ^= ends;
-        is_escaped = in_text && c == '\\' && !is_escaped;
-    }
-    good.same(out)
-}
-
-/// Within the four digits of an escape that the good message has itself.
-fn follows_unicode(out: &str) -> bool {
-    let tail = &out.as_bytes()[out.len().saturating_sub(5)..];
-    let at = tail.windows(2).rposition(|pair| pair == b"\\u");
-    at.is_some_and(|at| tail.len() - at < 6 && tail[at + 2..].iter().all(u8::is_ascii_hexdigit))
-        && !out.ends_with("\\\\u")
-}
-
-fn largest(good: &Good<'_>) -> Broken {
-    let mut payload = good.text.clone().into_bytes();
-    payload.resize(BYTES_MAX, b' ');
-    good.same(payload)
-}
-
-fn deepest(good: &Good<'_>) -> Broken {
-    let field = good.one(&[
-        r#""x":[[[[[[[1]]]]]]]"#,
-        r#""x":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}"#,
-    ]);
-    good.same(good.with_first(field))
 }

@@ -73,10 +73,11 @@ impl Tree {
         let Self::Object(fields) = self else {
             return None;
         };
-        let value = fields.iter().find(|(key, _)| key == name);
-        match value {
-            Some((_, Self::Text(text))) => Some(text),
-            _ => None,
+        let (_, value) = fields.iter().find(|(key, _)| key == name)?;
+        if let Self::Text(text) = value {
+            Some(text)
+        } else {
+            None
         }
     }
 
@@ -85,13 +86,18 @@ impl Tree {
         let Some((step, rest)) = way.split_first() else {
             return self;
         };
-        let next = match (self, step) {
-            (Self::Object(fields), Step::Key(name)) => {
-                let field = fields.iter_mut().find(|(key, _)| key == name);
+        let next = match step {
+            Step::Key(name) => {
+                let field = self.fields().iter_mut().find(|(key, _)| key == name);
                 field.map(|(_, value)| value)
             }
-            (Self::List(values), Step::At(at)) => values.get_mut(*at),
-            _ => None,
+            Step::At(at) => {
+                if let Self::List(values) = self {
+                    values.get_mut(*at)
+                } else {
+                    None
+                }
+            }
         };
         next.unwrap_or_else(|| panic!("no {step:?}")).at(rest)
     }
