@@ -8,6 +8,7 @@ use protocol::{ElevatorId, Fence, OrderId, Side};
 use crate::config::ElevatorConfig;
 use crate::fact::{ElevatorFact, Fact};
 use crate::live::Kept;
+use crate::reach::Elevators;
 use crate::state::Ride;
 use crate::turn::{Shift, Turn};
 
@@ -21,12 +22,16 @@ const TURN_MS: u64 = 6_000;
 const DOOR_MS: u64 = 3_000;
 
 impl Turn<'_> {
-    /// The elevator serves both landings, and the request allows it. Not whether it is free.
-    pub(crate) fn is_able(&self, elevator: &ElevatorId, ride: &Ride) -> bool {
-        (ride.elevators.is_empty() || ride.elevators.contains(elevator))
-            && self
-                .elevator_config(elevator)
-                .is_some_and(|config| config.serves(&ride.from) && config.serves(&ride.to))
+    /// The elevators that serve both landings, and that the request allows. Not which are free.
+    pub(crate) fn able(&self, ride: &Ride) -> Elevators {
+        self.reach.able(&ride.from, &ride.to, &ride.elevators)
+    }
+
+    /// The ids of a set of elevators.
+    pub(crate) fn ids(&self, elevators: Elevators) -> impl Iterator<Item = &ElevatorId> {
+        let all = self.config.elevators.keys().enumerate();
+        all.filter(move |(place, _)| elevators.has(*place))
+            .map(|(_, id)| id)
     }
 
     /// Its zone is suspended or burns.
@@ -84,8 +89,9 @@ impl Turn<'_> {
 
     /// The free elevator that is there first.
     pub(crate) fn best_free(&self, ride: &Ride, free: &[ElevatorId]) -> Option<ElevatorId> {
+        let able = self.able(ride);
         free.iter()
-            .filter(|id| self.is_able(id, ride))
+            .filter(|id| self.reach.place(id).is_some_and(|place| able.has(place)))
             .min_by_key(|id| (self.travel_cost_ms(id, ride), (*id).clone()))
             .cloned()
     }

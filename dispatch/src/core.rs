@@ -6,6 +6,7 @@ use crate::config::SiteConfig;
 use crate::effect::Effects;
 use crate::input::{Input, Now};
 use crate::live::Live;
+use crate::reach::Reach;
 use crate::state::State;
 use crate::timer::TimerKey;
 use crate::turn::Turn;
@@ -23,6 +24,7 @@ const CLOCK_JUMP_MS: u64 = 5_000;
 #[derive(Debug)]
 pub struct Core {
     config: SiteConfig,
+    reach: Reach,
     state: State,
     live: Live,
 }
@@ -38,6 +40,7 @@ impl Core {
     #[must_use]
     pub fn restore(config: SiteConfig, state: State) -> Self {
         Self {
+            reach: Reach::of(&config),
             config,
             state,
             live: Live::default(),
@@ -70,6 +73,7 @@ impl Core {
     pub fn step(&mut self, now: Now, input: Input, out: &mut Effects) {
         let mut turn = Turn {
             config: &self.config,
+            reach: &self.reach,
             state: &mut self.state,
             live: &mut self.live,
             now,

@@ -38,6 +38,7 @@ mod observe;
 mod operator;
 mod queue;
 mod rank;
+mod reach;
 mod render;
 mod request;
 mod ride;

@@ -18,8 +18,8 @@ impl Turn<'_> {
     /// Puts a ride into the queue, or ranks it anew where it is in it.
     pub(crate) fn enqueue(&mut self, order: &OrderId) {
         if let Some(ride) = self.state.rides.get(order) {
-            let rank = self.rank(ride);
-            self.live.queued.put(rank);
+            let (rank, able) = (self.rank(ride), self.able(ride));
+            self.live.queued.put(rank, able);
         }
     }
 
@@ -99,12 +99,6 @@ impl Turn<'_> {
         ride.priority < limits::PRIORITY_DEFAULT || !at_door
     }
 
-    /// The queued rides, by order id.
-    pub(crate) fn queued_rides(&self) -> impl Iterator<Item = &Ride> {
-        let orders = self.live.queued.orders();
-        orders.filter_map(|order| self.state.rides.get(order))
-    }
-
     /// The place of a queued ride, from 1.
     pub(crate) fn queue_position(&self, order: &OrderId) -> Option<u32> {
         let place = self.live.queued.position(order)?;
@@ -113,10 +107,8 @@ impl Turn<'_> {
 
     /// How many queued rides an elevator could serve.
     pub(crate) fn queue_length(&self, elevator: &ElevatorId) -> u32 {
-        let able = self
-            .queued_rides()
-            .filter(|ride| self.is_able(elevator, ride))
-            .count();
+        let place = self.reach.place(elevator);
+        let able = place.map_or(0, |place| self.live.queued.able(place));
         u32::try_from(able).unwrap_or(u32::MAX)
     }
 
@@ -124,13 +116,7 @@ impl Turn<'_> {
     pub(crate) fn eta_ms(&self, ride: &Ride, position: Option<u32>) -> Option<u64> {
         match ride.state {
             RideState::Queued => {
-                let able = self
-                    .config
-                    .elevators
-                    .keys()
-                    .filter(|id| self.is_able(id, ride))
-                    .count();
-                let able = u64::try_from(able.max(1)).unwrap_or(1);
+                let able = u64::from(self.able(ride).len().max(1));
                 let rounds = u64::from(position?).div_ceil(able);
                 Some(rounds.saturating_mul(self.mean_ride_ms()))
             }
@@ -172,12 +158,7 @@ impl Turn<'_> {
     /// Why a queued ride waits.
     pub(crate) fn why_queued(&self, ride: &Ride) -> Reason {
         let mut why = reason(ReasonCode::Suspended, "every able elevator is suspended");
-        for id in self
-            .config
-            .elevators
-            .keys()
-            .filter(|id| self.is_able(id, ride))
-        {
+        for id in self.ids(self.able(ride)) {
             if self.is_suspended(id) {
                 continue;
             }

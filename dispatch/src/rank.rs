@@ -4,10 +4,13 @@
 //! robot says something of the door: then it is ranked anew, and nothing is looked at in between.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use protocol::OrderId;
+
+use crate::reach::Elevators;
 
 /// The rank of a waiter; a greater one is served first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,22 +29,28 @@ pub(crate) struct Rank {
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     by_rank: BTreeSet<Rank>,
-    by_order: BTreeMap<OrderId, Rank>,
+    by_order: BTreeMap<OrderId, (Rank, Elevators)>,
 }
 
 impl Waiters {
-    /// Adds a waiter, or ranks it anew.
-    pub(crate) fn put(&mut self, rank: Rank) {
-        let order = rank.order.0.clone();
-        if let Some(old) = self.by_order.insert(order, rank.clone()) {
-            self.by_rank.remove(&old);
+    /// Adds a waiter that the elevators `able` could serve, or ranks it anew.
+    pub(crate) fn put(&mut self, rank: Rank, able: Elevators) {
+        match self.by_order.entry(rank.order.0.clone()) {
+            Entry::Occupied(known) if known.get().0 == rank => return,
+            Entry::Occupied(mut known) => {
+                let (old, _) = known.insert((rank.clone(), able));
+                self.by_rank.remove(&old);
+            }
+            Entry::Vacant(place) => {
+                place.insert((rank.clone(), able));
+            }
         }
         self.by_rank.insert(rank);
     }
 
     /// Takes a waiter out.
     pub(crate) fn remove(&mut self, order: &OrderId) {
-        if let Some(rank) = self.by_order.remove(order) {
+        if let Some((rank, _)) = self.by_order.remove(order) {
             self.by_rank.remove(&rank);
         }
     }
@@ -71,9 +80,15 @@ impl Waiters {
         self.by_order.keys()
     }
 
+    /// How many waiters the elevator at a place could serve.
+    pub(crate) fn able(&self, place: usize) -> usize {
+        let able = self.by_order.values();
+        able.filter(|(_, able)| able.has(place)).count()
+    }
+
     /// The place of a waiter, from 1.
     pub(crate) fn position(&self, order: &OrderId) -> Option<usize> {
-        let own = self.by_order.get(order)?;
+        let (own, _) = self.by_order.get(order)?;
         let better = (Bound::Excluded(own), Bound::Unbounded);
         Some(self.by_rank.range(better).count() + 1)
     }
@@ -97,9 +112,9 @@ mod tests {
     fn each_waiter_has_one_place_the_best_first() {
         let mut waiters = Waiters::default();
         for rank in [rank("a", false, 5), rank("b", false, 9), rank("c", true, 1)] {
-            waiters.put(rank);
+            waiters.put(rank, Elevators::default());
         }
-        waiters.put(rank("a", false, 10));
+        waiters.put(rank("a", false, 10), Elevators::default());
         let order = |rank: &Rank| rank.order.0.to_string();
         assert_eq!(
             waiters.ranked().map(order).collect::<Vec<_>>(),

@@ -125,18 +125,10 @@ impl Turn<'_> {
     }
 
     fn landing(&self, place: &Place, field: &str) -> Result<Landing, Refused> {
-        let mut sides = std::collections::BTreeSet::new();
-        let mut known = false;
-        for elevator in self.config.elevators.values() {
-            if let Some(floor) = elevator.floor(&place.floor) {
-                known = true;
-                sides.extend(floor.sides.iter().copied());
-            }
-        }
         let unknown = |detail: String| Err((Code::UnknownFloor, detail));
-        if !known {
+        let Some(sides) = self.reach.sides(&place.floor) else {
             return unknown(format!("{field}.floor {} is not known", place.floor));
-        }
+        };
         let side = match (place.side, sides.len()) {
             (Some(side), _) if sides.contains(&side) => Some(side),
             (Some(side), _) => {
@@ -161,12 +153,7 @@ impl Turn<'_> {
     }
 
     fn check_service(&self, ride: &Ride) -> Result<(), Refused> {
-        let mut able = self
-            .config
-            .elevators
-            .keys()
-            .filter(|id| self.is_able(id, ride))
-            .peekable();
+        let mut able = self.ids(self.able(ride)).peekable();
         if able.peek().is_none() {
             let detail = format!("no allowed elevator serves {} and {}", ride.from, ride.to);
             return Err((Code::NotServed, detail));

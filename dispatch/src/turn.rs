@@ -9,12 +9,16 @@ use crate::effort::{Aim, Stage};
 use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact};
 use crate::input::Now;
 use crate::live::{Live, Progress};
+use crate::reach::Reach;
 use crate::state::{Ride, State};
+use crate::timer::TimerKey;
 
 /// One step at work.
 pub(crate) struct Turn<'c> {
     /// The site.
     pub(crate) config: &'c SiteConfig,
+    /// Which elevators serve what.
+    pub(crate) reach: &'c Reach,
     /// What is known for sure; changed by [`Turn::record`] alone.
     pub(crate) state: &'c mut State,
     /// What is known while the process runs.
@@ -123,6 +127,7 @@ impl Turn<'_> {
         if shift.state.is_terminal() {
             self.live.rides.remove(order);
             self.live.queued.remove(order);
+            self.live.timers.set(TimerKey::Ride(order.clone()), None);
         } else if let Some(old) = self.live.rides.get_mut(order) {
             let kept = std::mem::take(old);
             *old = Progress {
