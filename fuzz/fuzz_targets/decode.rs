@@ -1,5 +1,7 @@
 #![no_main]
 
+#[path = "../../tests/bad_input/targets/site.rs"]
+mod site;
 #[path = "../../tests/bad_input/targets/decode.rs"]
 mod target;
 

@@ -11,6 +11,8 @@ mod configuration;
 mod decode;
 #[path = "targets/record.rs"]
 mod record;
+#[path = "targets/site.rs"]
+mod site;
 #[path = "targets/topic.rs"]
 mod topic;
 

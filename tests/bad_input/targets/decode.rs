@@ -16,8 +16,7 @@ use protocol::{
     Code, Decoded, ElevatorId, Inbound, Outgoing, Refusal, Stamp, Timestamp, Topics, decode,
 };
 
-#[path = "site.rs"]
-mod site;
+use crate::site;
 
 /// What lies before each topic.
 const BASE: &str = "hallcall/v1/demo/";

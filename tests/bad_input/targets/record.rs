@@ -11,8 +11,7 @@ use dispatch::edge::{Anchor, Replay, Seq, replay};
 use dispatch::{Core, Effects, Fact, Input, Ledger, Now, State, ledger_changes};
 use protocol::{OrderId, Timestamp};
 
-#[path = "site.rs"]
-mod site;
+use crate::site;
 
 /// Records of one chain.
 const RECORDS_MAX: usize = 16;
