@@ -216,6 +216,10 @@ fn after_an_hours_outage_the_newest_states_and_the_last_minutes_replies_are_sent
 }
 
 #[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how long it takes is the thing under test"
+)]
 fn a_message_in_an_outage_costs_the_same_however_many_wait() {
     let mut outbox = Outbox::new(65_536, 100);
     let robot = |n: u64| ride(&format!("R{}", n % 1_000));
