@@ -3,13 +3,18 @@
 //! # Layout
 //!
 //! * [`sled`]: the journal in sled 0.34.7 ([`SledJournal`]). [`directory`]: its files, how they are
-//!   created all or none, and who may open them. [`rows`]: what stands in its trees. [`witness`]:
-//!   what was durable, apart from sled. [`guard`]: damage that sled panics on.
+//!   created all or none, and who may open them. [`rows`]: what stands in its trees. [`blocks`]: the
+//!   rows of ended orders, packed. [`witness`]: what was durable, apart from sled. [`guard`]: damage
+//!   that sled panics on. [`before`]: a refused start changes nothing.
 //! * [`committer`]: the one thread that writes: group commit, then release in order.
 //! * [`fence_mark`]: the second small file, so that a lost journal reuses no fence (law 3).
-//! * [`disk`]: whether there is room for more.
+//! * [`compact`], [`backup`]: what an operator does with it. [`disk`]: whether there is room for more.
 
+pub mod backup;
+pub mod before;
+pub mod blocks;
 pub mod committer;
+pub mod compact;
 pub mod directory;
 pub mod disk;
 pub mod fence_mark;

@@ -23,10 +23,11 @@ pub fn ledger_changes(state: &State, facts: &[Fact]) -> Vec<LedgerChange> {
             Fact::Ride(RideFact::Moved { order, state, .. }) if state.is_terminal() => order,
             Fact::Ride(_) | Fact::Elevator(_) | Fact::Site(_) => continue,
         };
-        let row = state.ledger.find(order).as_ref().map(ledger::encode);
+        let row = state.ledger.find(order);
         changes.push(LedgerChange {
             key: key_of(order),
-            row,
+            settled: row.as_ref().is_some_and(|row| row.ended.is_some()),
+            row: row.as_ref().map(ledger::encode),
         });
     }
     changes

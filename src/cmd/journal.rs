@@ -1,21 +1,15 @@
-//! `hallcall journal`: what the journal holds, and whether all of it is as it was written.
-//!
-//! Both commands look at a copy; the data directory stays as it is.
+//! `hallcall journal`: what the journal holds, whether all of it is as it was written, and what keeps
+//! it small and safe. For a gateway that does not run.
 
-use std::collections::BTreeMap;
+mod look;
+mod upkeep;
+
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dispatch::edge::record::{decode, read_value};
-use dispatch::edge::{JournalError, Seq};
-use protocol::{ElevatorId, Fence};
-use serde_json::{Value, json};
-
 use crate::config::Config;
 use crate::exit;
-use crate::journal::sled::Inspection;
-use crate::journal::{FenceMarks, SledJournal, exit_code};
 
 /// What to do with the journal.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,13 +21,17 @@ pub struct JournalArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum JournalCommand {
     /// Read everything, and say whether it is as it was written
-    Verify(LookArgs),
+    Verify(CommonArgs),
     /// Print one JSON line per fact and per ledger row
-    Dump(LookArgs),
+    Dump(CommonArgs),
+    /// Write the journal anew, so that it takes no more room than what it holds
+    Compact(CommonArgs),
+    /// Copy the data directory into another one, and read the copy
+    Backup(BackupArgs),
 }
 
 #[derive(Debug, Clone, clap::Args)]
-struct LookArgs {
+struct CommonArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
@@ -42,16 +40,27 @@ struct LookArgs {
     json: bool,
 }
 
-/// Looks at the journal.
+#[derive(Debug, Clone, clap::Args)]
+struct BackupArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Where to: a directory that is empty or not there
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+}
+
+/// Does something with the journal.
 ///
 /// # Errors
 /// Where standard output cannot be written to.
 pub fn journal(args: &JournalArgs) -> anyhow::Result<ExitCode> {
-    let (look, dump) = match &args.command {
-        JournalCommand::Verify(look) => (look, false),
-        JournalCommand::Dump(look) => (look, true),
+    let common = match &args.command {
+        JournalCommand::Verify(common)
+        | JournalCommand::Dump(common)
+        | JournalCommand::Compact(common)
+        | JournalCommand::Backup(BackupArgs { common, .. }) => common,
     };
-    let config = match Config::load(&look.config) {
+    let config = match Config::load(&common.config) {
         Ok(config) => config,
         Err(mistakes) => {
             let mut out = io::stderr().lock();
@@ -61,184 +70,27 @@ pub fn journal(args: &JournalArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(exit::USAGE));
         }
     };
+    let data_dir = &config.gateway.data_dir;
+    let code = match &args.command {
+        JournalCommand::Verify(_) => look(data_dir, false, common.json)?,
+        JournalCommand::Dump(_) => look(data_dir, true, common.json)?,
+        JournalCommand::Compact(_) => upkeep::compact(data_dir).say(common.json)?,
+        JournalCommand::Backup(args) => upkeep::backup(data_dir, &args.to).say(common.json)?,
+    };
+    Ok(ExitCode::from(code))
+}
+
+fn look(data_dir: &Path, dump: bool, json: bool) -> anyhow::Result<u8> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let found = look_at(&config.gateway.data_dir, dump.then_some(&mut out))?;
-    if look.json {
+    let found = look::look_at(data_dir, dump.then_some(&mut out))?;
+    if json {
         writeln!(out, "{}", found.report())?;
     } else if !dump {
         writeln!(out, "{}", found.words())?;
     }
     out.flush()?;
-    if dump && !look.json && found.code() != 0 {
+    if dump && !json && found.code() != 0 {
         writeln!(io::stderr(), "{}", found.words())?;
     }
-    Ok(ExitCode::from(found.code()))
-}
-
-/// What was found below a data directory.
-enum Found {
-    Nothing {
-        data_dir: PathBuf,
-    },
-    Whole {
-        inspection: Box<Inspection>,
-        marks: Option<BTreeMap<ElevatorId, Fence>>,
-    },
-    Bad {
-        error: JournalError,
-    },
-    BadMarks {
-        detail: String,
-    },
-}
-
-/// Looks, and prints the records and rows on the way where `dump` is given.
-fn look_at(data_dir: &Path, dump: Option<&mut impl Write>) -> anyhow::Result<Found> {
-    let journal = match SledJournal::open_copy(data_dir) {
-        Ok(Some(journal)) => journal,
-        Ok(None) => {
-            return Ok(Found::Nothing {
-                data_dir: data_dir.to_owned(),
-            });
-        }
-        Err(error) => return Ok(Found::Bad { error }),
-    };
-    let inspection = journal.inspect(&mut |_, _| ());
-    if let Some(out) = dump {
-        let covers = inspection
-            .as_ref()
-            .ok()
-            .and_then(|found| found.loaded.snapshot.as_ref());
-        print_all(&journal, covers.map_or(0, |(covers, _)| *covers), out)?;
-    }
-    let inspection = match inspection {
-        Ok(inspection) => Box::new(inspection),
-        Err(error) => return Ok(Found::Bad { error }),
-    };
-    Ok(match FenceMarks::look(data_dir) {
-        Ok(marks) => Found::Whole { inspection, marks },
-        Err(error) => Found::BadMarks {
-            detail: error.to_string(),
-        },
-    })
-}
-
-fn print_all(journal: &SledJournal, covers: Seq, out: &mut impl Write) -> anyhow::Result<()> {
-    journal.records::<anyhow::Error>(|seq, record| {
-        let line = match decode(record) {
-            Ok((header, fact)) => {
-                json!({"seq": seq, "last": header.last, "covered": seq <= covers, "fact": fact})
-            }
-            Err(error) => json!({"seq": seq, "error": error.to_string()}),
-        };
-        Ok(writeln!(out, "{line}")?)
-    })?;
-    journal.rows::<anyhow::Error>(|key, row| {
-        let key = key.escape_ascii().to_string();
-        let line = match row {
-            Ok(row) => json!({"ledger": key, "changed": row.changed, "row": row_value(&row.row)}),
-            Err(error) => json!({"ledger": key, "error": error.to_string()}),
-        };
-        Ok(writeln!(out, "{line}")?)
-    })
-}
-
-/// A row as JSON; in hexadecimal digits where it is none of ours.
-fn row_value(row: &[u8]) -> Value {
-    let hex = || Value::String(row.iter().map(|byte| format!("{byte:02x}")).collect());
-    let known = dispatch::read_row(row).and_then(|row| serde_json::to_value(row).ok());
-    known.or_else(|| read_value(row)).unwrap_or_else(hex)
-}
-
-impl Found {
-    fn code(&self) -> u8 {
-        match self {
-            Self::Nothing { .. } => exit::USAGE,
-            Self::Whole { .. } => 0,
-            Self::Bad { error } => exit_code(error),
-            Self::BadMarks { .. } => exit::CORRUPT,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            Self::Nothing { data_dir } => format!("there is no journal in {}", data_dir.display()),
-            Self::Whole { inspection, marks } => whole(inspection, marks.as_ref()),
-            Self::Bad { error } => {
-                let advice = match error {
-                    JournalError::Corrupt { .. } => {
-                        ". Keep a copy of the data directory. Then restore it from a backup and \
-                         start with --restored; where there is none, `run --restored` goes on from \
-                         the records before the damage, if those are whole. Moving `journal` away \
-                         forgets every order: look at every elevator first"
-                    }
-                    JournalError::InUse => ": stop the gateway first",
-                    JournalError::TooLarge(_) | JournalError::Store(_) => "",
-                };
-                format!("{error}{advice}")
-            }
-            Self::BadMarks { detail } => detail.clone(),
-        }
-    }
-
-    fn report(&self) -> Value {
-        match self {
-            Self::Whole { inspection, marks } => {
-                let loaded = &inspection.loaded;
-                let snapshot = loaded
-                    .snapshot
-                    .as_ref()
-                    .map(|(covers, state)| json!({"covers": covers, "bytes": state.len()}));
-                json!({
-                    "ok": true,
-                    "last": loaded.last(),
-                    "facts": loaded.facts.len(),
-                    "snapshot": snapshot,
-                    "ledger_rows": loaded.rows,
-                    "tail": loaded.cut,
-                    "fences": marks,
-                    "record": null,
-                    "detail": null,
-                })
-            }
-            Self::Nothing { .. } | Self::Bad { .. } | Self::BadMarks { .. } => {
-                json!({"ok": false, "record": self.record(), "detail": self.words()})
-            }
-        }
-    }
-
-    /// The first corrupt record, where it can be told.
-    fn record(&self) -> Option<Seq> {
-        match self {
-            Self::Bad {
-                error: JournalError::Corrupt { seq, .. },
-            } => (*seq > 0).then_some(*seq),
-            Self::Nothing { .. }
-            | Self::Whole { .. }
-            | Self::Bad {
-                error: JournalError::InUse | JournalError::TooLarge(_) | JournalError::Store(_),
-            }
-            | Self::BadMarks { .. } => None,
-        }
-    }
-}
-
-fn whole(inspection: &Inspection, marks: Option<&BTreeMap<ElevatorId, Fence>>) -> String {
-    let loaded = &inspection.loaded;
-    let snapshot = match &loaded.snapshot {
-        Some((covers, state)) => format!("a snapshot up to {covers} ({} bytes)", state.len()),
-        None => "no snapshot".to_owned(),
-    };
-    let tail = match loaded.cut {
-        0 => String::new(),
-        cut => format!("; an unacknowledged tail of {cut} records, which the next start cuts off"),
-    };
-    format!(
-        "ok: the last record is {}, {snapshot}, facts after it: {}, ledger rows: {}, fence marks: \
-         {}{tail}",
-        loaded.last(),
-        loaded.facts.len(),
-        loaded.rows,
-        marks.map_or(0, BTreeMap::len),
-    )
+    Ok(found.code())
 }

@@ -26,7 +26,21 @@ pub(super) struct Restored {
 /// Opens the journal, alone, and reads it.
 pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, StartError> {
     let data_dir = &config.gateway.data_dir;
+    // A refused start leaves the data directory as it was (law 11).
+    FenceMarks::look(data_dir)?;
     let mut journal = SledJournal::open(data_dir)?;
+    let owner = owner(config);
+    if let Some(other) = journal.owner()?
+        && other != owner
+        && !restored
+    {
+        return Err(StartError::Config(format!(
+            "gateway.data_dir = {data_dir:?}: it holds the rides of {other}, this is {owner}. Give \
+             it a directory of its own, or start with --restored where it is the same under \
+             another name"
+        )));
+    }
+    journal.set_owner(owner);
     if restored {
         journal.restored();
     }
@@ -49,6 +63,7 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     let state = State::load(snapshot, ledger, facts)?;
     let covered = loaded.snapshot.as_ref().map_or(0, |(seq, _)| *seq);
     let last = loaded.facts.last().map_or(covered, |(seq, _)| *seq);
+    journal.settle();
     let mut marks = FenceMarks::open(data_dir, journal.id(), last, restored)?;
     if marks.verdict().is_loss() {
         tracing::warn!(verdict = ?marks.verdict(), "fences may have been given that are not known");
@@ -78,6 +93,15 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
         last,
         first,
     })
+}
+
+/// Whose rides a journal holds, for people.
+fn owner(config: &Config) -> String {
+    let gateway = &config.gateway;
+    format!(
+        "gateway {} of {}/{}",
+        gateway.id, gateway.root, gateway.site
+    )
 }
 
 fn fences(config: &Config, state: &State) -> BTreeMap<ElevatorId, Fence> {

@@ -5,6 +5,8 @@
 //! | `lock` | locked by the one process that has the data directory |
 //! | `journal/` | sled's files |
 //! | `journal.new/` | a journal that is being created; it is renamed once all of it is durable |
+//! | `journal.before/` | the journal as it was before it was opened ([`super::before`]) |
+//! | `compact.new/` | a journal that is being made from the other ([`super::compact`]) |
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -14,11 +16,13 @@ use std::path::{Path, PathBuf};
 
 use dispatch::edge::JournalError;
 
-use super::sync_dir;
+use super::{sync_dir, witness};
 
 const LOCK: &str = "lock";
 const JOURNAL: &str = "journal";
 const UNFINISHED: &str = "journal.new";
+pub(super) const BEFORE: &str = "journal.before";
+pub(super) const COMPACTING: &str = "compact.new";
 /// sled's data file. The name is not part of sled's interface, therefore the exact version.
 pub(super) const DATA: &str = "db";
 /// sled's settings; it takes a missing file for a new database.
@@ -44,8 +48,8 @@ impl JournalId {
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
-    /// Held for its lock, which ends with it.
-    _lock: File,
+    /// Held for its lock, which ends with the last handle of it.
+    lock: File,
 }
 
 impl DataDir {
@@ -71,7 +75,7 @@ impl DataDir {
         match file.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
-                _lock: file,
+                lock: file,
             }),
             Err(TryLockError::WouldBlock) => Err(JournalError::InUse),
             Err(TryLockError::Error(error)) => Err(failed("lock", &lock)(error)),
@@ -105,14 +109,29 @@ impl DataDir {
         sync_dir(&self.path).map_err(failed("sync", &self.path))
     }
 
+    /// Removes what a process left that ended in the midst of something; the journal itself is whole.
+    ///
+    /// # Errors
+    /// [`JournalError::Store`].
+    pub fn remove_leftovers(&self) -> Result<(), JournalError> {
+        for name in [BEFORE, COMPACTING] {
+            let path = self.path.join(name);
+            if path.exists() {
+                tracing::warn!(path = %path.display(), "a leftover of an interrupted process is removed");
+                fs::remove_dir_all(&path).map_err(failed("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes sure that what is there can be a journal: sled would make a new, empty one of a
-    /// directory without its files. What a start left unfinished is removed.
+    /// directory without its files.
     ///
     /// # Errors
     /// [`JournalError::Corrupt`] when a file is missing or empty, [`JournalError::Store`] for what
     /// the system says.
     pub fn check(&self) -> Result<(), JournalError> {
-        for name in [DATA, SETTINGS] {
+        for name in [DATA, SETTINGS, witness::NAME] {
             let path = self.journal().join(name);
             let bytes = match fs::metadata(&path) {
                 Ok(metadata) => metadata.len(),
@@ -124,11 +143,14 @@ impl DataDir {
                 return Err(JournalError::Corrupt { seq: 0, detail });
             }
         }
-        self.remove_unfinished()
+        Ok(())
     }
 
     /// Removes the summaries that sled was writing when a start ended; the log has all of it.
-    fn remove_unfinished(&self) -> Result<(), JournalError> {
+    ///
+    /// # Errors
+    /// [`JournalError::Store`].
+    pub fn remove_unfinished(&self) -> Result<(), JournalError> {
         let journal = self.journal();
         let (begins, ends) = TORN_SUMMARY;
         for entry in fs::read_dir(&journal).map_err(failed("read", &journal))? {
@@ -165,6 +187,17 @@ impl DataDir {
         copy(&self.journal(), &path.join(JOURNAL)).map_err(failed("copy", &self.journal()))
     }
 
+    /// Another handle of the lock.
+    pub(super) fn lock(&self) -> io::Result<File> {
+        self.lock.try_clone()
+    }
+
+    /// Where the directory is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where sled's files are.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
@@ -172,26 +205,57 @@ impl DataDir {
     }
 }
 
-fn failed<'a>(verb: &'a str, path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
+pub(super) fn failed<'a>(verb: &'a str, path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
     move |error| JournalError::Store(format!("cannot {verb} {}: {error}", path.display()))
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Puts two directories in each other's place, in one go and durably.
+pub(super) fn exchange(one: &Path, other: &Path, above: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?;
+    sync_dir(above)
+}
+
+/// Copies a directory with all that is in it; `to` is made.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    copy_by(from, to, &|from, to| fs::copy(from, to).map(drop))
+}
+
+/// Copies a directory, each file by `file`; `to` is made.
+pub(super) fn copy_by(
+    from: &Path,
+    to: &Path,
+    file: &dyn Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
+            copy_by(&entry.path(), &target, file)?;
         } else {
-            fs::copy(entry.path(), target)?;
+            file(&entry.path(), &target)?;
         }
     }
     Ok(())
 }
 
+/// Bytes of all files below a directory.
+pub(super) fn bytes_of(path: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        bytes += if entry.file_type()?.is_dir() {
+            bytes_of(&entry.path())?
+        } else {
+            entry.metadata()?.len()
+        };
+    }
+    Ok(bytes)
+}
+
 /// Syncs a directory with all that is in it.
-fn sync_all(path: &Path) -> io::Result<()> {
+pub(super) fn sync_all(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
@@ -238,6 +302,7 @@ mod tests {
             );
             fs::write(path.join(SETTINGS), "whole").unwrap();
             fs::write(path.join(DATA), "whole").unwrap();
+            fs::write(path.join(witness::NAME), "whole").unwrap();
             Ok(())
         };
         data.create(whole).unwrap();
@@ -247,11 +312,11 @@ mod tests {
 
     #[test]
     fn a_directory_without_files_is_corrupt_and_not_empty() {
-        for missing in [DATA, SETTINGS] {
+        for missing in [DATA, SETTINGS, witness::NAME] {
             let dir = tempfile::tempdir().unwrap();
             let data = DataDir::take(dir.path()).unwrap();
             fs::create_dir(data.journal()).unwrap();
-            for name in [DATA, SETTINGS] {
+            for name in [DATA, SETTINGS, witness::NAME] {
                 fs::write(
                     data.journal().join(name),
                     if name == missing { "" } else { "x" },
@@ -274,7 +339,7 @@ mod tests {
         for name in kept.iter().chain(&["snap.000000000000002B.generating"]) {
             fs::write(data.journal().join(name), "x").unwrap();
         }
-        data.check().unwrap();
+        data.remove_unfinished().unwrap();
         let left = fs::read_dir(data.journal()).unwrap();
         let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
         left.sort();

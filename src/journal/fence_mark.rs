@@ -23,6 +23,8 @@ use super::JournalId;
 use file::Content;
 use writer::Writer;
 
+/// The name of the file in the data directory.
+pub const FILE: &str = file::NAME;
 /// Fences that a mark is ahead of the one given last (architecture, law 3).
 pub const AHEAD: u64 = 1000;
 /// A mark is reserved anew when less than this many fences are left.

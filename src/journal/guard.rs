@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dispatch::edge::JournalError;
 
+use super::before::PutBack;
 use super::rows::corrupt;
 use crate::exit;
 
@@ -15,14 +16,18 @@ const NO_WORDS: &str = "it panicked without words";
 static HOOK: Mutex<()> = Mutex::new(());
 
 /// Reads the store. A panic of sled meanwhile is [`JournalError::Corrupt`]; where panics end the
-/// process (release builds), it ends with the words and the exit code of that error.
+/// process (release builds), it ends with the words and the exit code of that error, after `before`
+/// was put back.
 ///
 /// # Errors
 /// What `read` returns, or [`JournalError::Corrupt`].
-pub fn reading<T>(read: impl FnOnce() -> Result<T, JournalError>) -> Result<T, JournalError> {
+pub fn reading<T>(
+    before: Option<PutBack>,
+    read: impl FnOnce() -> Result<T, JournalError>,
+) -> Result<T, JournalError> {
     let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
-    let before: Arc<dyn Fn(&PanicHookInfo<'_>) + Send + Sync> = Arc::from(panic::take_hook());
-    let other = Arc::clone(&before);
+    let hook: Arc<dyn Fn(&PanicHookInfo<'_>) + Send + Sync> = Arc::from(panic::take_hook());
+    let other = Arc::clone(&hook);
     panic::set_hook(Box::new(move |panic| {
         if !panic
             .location()
@@ -32,11 +37,14 @@ pub fn reading<T>(read: impl FnOnce() -> Result<T, JournalError>) -> Result<T, J
         }
         if cfg!(panic = "abort") {
             eprintln!("{}", damaged(panic.payload_as_str().unwrap_or(NO_WORDS)));
+            if let Some(before) = &before {
+                before.put_back();
+            }
             std::process::exit(i32::from(exit::CORRUPT));
         }
     }));
     let result = panic::catch_unwind(AssertUnwindSafe(read));
-    panic::set_hook(Box::new(move |panic| before(panic)));
+    panic::set_hook(Box::new(move |panic| hook(panic)));
     result.unwrap_or_else(|payload| {
         let said = payload.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| payload.downcast_ref::<&str>().copied());
@@ -54,9 +62,9 @@ mod tests {
 
     #[test]
     fn a_panic_while_reading_is_corruption() {
-        let error = reading::<()>(|| panic!("bad segment {}", 7)).unwrap_err();
+        let error = reading::<()>(None, || panic!("bad segment {}", 7)).unwrap_err();
         let said = "the journal is corrupt: the store cannot be read (bad segment 7)";
         assert_eq!(error.to_string(), said);
-        assert_eq!(reading(|| Ok(5)).unwrap(), 5);
+        assert_eq!(reading(None, || Ok(5)).unwrap(), 5);
     }
 }

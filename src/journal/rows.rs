@@ -42,17 +42,23 @@ pub struct LedgerRow {
     pub made: Seq,
     /// The last record of the step that changed it last.
     pub changed: Seq,
+    /// Whether it stays as it is until it is removed.
+    pub settled: bool,
     /// The row.
     pub row: Vec<u8>,
 }
+
+/// The highest bit of the number of a row's last change: it is settled. Format 1 had none.
+const SETTLED: u64 = 1 << 63;
 
 impl LedgerRow {
     /// The row as a sealed value.
     #[must_use]
     pub fn write(&self, key: &[u8]) -> Vec<u8> {
         let mut value = Vec::with_capacity(self.row.len() + 16);
+        let settled = if self.settled { SETTLED } else { 0 };
         value.extend_from_slice(&self.made.to_be_bytes());
-        value.extend_from_slice(&self.changed.to_be_bytes());
+        value.extend_from_slice(&(self.changed | settled).to_be_bytes());
         value.extend_from_slice(&self.row);
         seal(key, &value)
     }
@@ -69,30 +75,84 @@ impl LedgerRow {
         let (made, changed) = (value.number()?, value.number()?);
         Ok(Self {
             made,
-            changed,
+            changed: changed & !SETTLED,
+            settled: changed & SETTLED != 0,
             row: value.rest.to_vec(),
         })
     }
 }
 
-/// How many rows the ledger has, and the sum of their seals: a row that is lost shows.
+/// What a block of the ledger's ended rows holds ([`super::blocks`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockHead {
+    /// The last record of the step that changed one of its rows last.
+    pub changed: Seq,
+    /// Its bytes.
+    pub bytes: u16,
+    /// Its rows.
+    pub rows: u8,
+    /// CRC-32C over its bytes.
+    pub sum: u32,
+    /// A bit for each row that is gone, from the lowest on.
+    pub gone: u128,
+}
+
+impl BlockHead {
+    /// As a sealed value.
+    #[must_use]
+    pub fn write(&self, key: &[u8]) -> Vec<u8> {
+        let mut value = Vec::with_capacity(32);
+        value.extend_from_slice(&self.changed.to_be_bytes());
+        value.extend_from_slice(&self.bytes.to_be_bytes());
+        value.push(self.rows);
+        value.extend_from_slice(&self.sum.to_be_bytes());
+        value.extend_from_slice(&self.gone.to_be_bytes());
+        seal(key, &value)
+    }
+
+    /// Reads a sealed value.
+    ///
+    /// # Errors
+    /// [`JournalError::Corrupt`] when it is none.
+    pub fn read(key: &[u8], sealed: &[u8]) -> Result<Self, JournalError> {
+        let mut value = Reader {
+            name: "block",
+            rest: unseal("blocks", key, sealed)?,
+        };
+        let changed = value.number()?;
+        let bytes = u16::from_be_bytes(value.take()?);
+        let [rows] = value.take()?;
+        let sum = u32::from_be_bytes(value.take()?);
+        let gone = u128::from_be_bytes(value.take()?);
+        value.end()?;
+        Ok(Self {
+            changed,
+            bytes,
+            rows,
+            sum,
+            gone,
+        })
+    }
+}
+
+/// How many values hold the ledger, and the sum of their seals: one that is lost shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    rows: u64,
+    values: u64,
     seals: u64,
 }
 
 impl Tally {
-    /// Counts a sealed row in.
+    /// Counts a sealed value in.
     pub fn add(&mut self, sealed: &[u8]) {
-        self.rows = self.rows.wrapping_add(1);
-        self.seals = self.seals.wrapping_add(seal_of(sealed));
+        self.values = self.values.wrapping_add(1);
+        self.seals = self.seals.wrapping_add(u64::from(seal_of(sealed)));
     }
 
-    /// Counts a sealed row out.
-    pub fn remove(&mut self, sealed: &[u8]) {
-        self.rows = self.rows.wrapping_sub(1);
-        self.seals = self.seals.wrapping_sub(seal_of(sealed));
+    /// Counts a value out by its seal ([`seal_of`]).
+    pub fn remove(&mut self, seal: u32) {
+        self.values = self.values.wrapping_sub(1);
+        self.seals = self.seals.wrapping_sub(u64::from(seal));
     }
 
     /// As a sealed value.
@@ -100,7 +160,7 @@ impl Tally {
     pub fn write(self, key: &[u8]) -> Vec<u8> {
         seal(
             key,
-            &[self.rows.to_be_bytes(), self.seals.to_be_bytes()].concat(),
+            &[self.values.to_be_bytes(), self.seals.to_be_bytes()].concat(),
         )
     }
 
@@ -114,17 +174,17 @@ impl Tally {
             rest: unseal("meta", key, sealed)?,
         };
         let tally = Self {
-            rows: value.number()?,
+            values: value.number()?,
             seals: value.number()?,
         };
         value.end()?;
         Ok(tally)
     }
 
-    /// How many rows.
+    /// How many values.
     #[must_use]
-    pub fn rows(self) -> u64 {
-        self.rows
+    pub fn values(self) -> u64 {
+        self.values
     }
 }
 
@@ -185,10 +245,12 @@ pub fn read_number(key: &[u8], sealed: &[u8]) -> Result<u64, JournalError> {
     Ok(number)
 }
 
-fn seal_of(sealed: &[u8]) -> u64 {
+/// The seal of a sealed value.
+#[must_use]
+pub fn seal_of(sealed: &[u8]) -> u32 {
     sealed
         .last_chunk::<SEAL_BYTES>()
-        .map_or(0, |seal| u64::from(u32::from_be_bytes(*seal)))
+        .map_or(0, |seal| u32::from_be_bytes(*seal))
 }
 
 /// The fields of a value, taken from the front.
@@ -249,9 +311,26 @@ mod tests {
         let row = LedgerRow {
             made: 3,
             changed: 9,
+            settled: false,
             row: b"accepted".to_vec(),
         };
         assert_eq!(LedgerRow::read(b"k", &row.write(b"k")).unwrap(), row);
+        let settled = LedgerRow {
+            settled: true,
+            ..row
+        };
+        assert_eq!(
+            LedgerRow::read(b"k", &settled.write(b"k")).unwrap(),
+            settled
+        );
+        let block = BlockHead {
+            changed: 9,
+            bytes: 16_384,
+            rows: 128,
+            sum: 77,
+            gone: 1 << 127 | 1,
+        };
+        assert_eq!(BlockHead::read(b"k", &block.write(b"k")).unwrap(), block);
         let covers = Anchor {
             seq: 7,
             hash: ChainHash([5; 16]),
@@ -262,7 +341,10 @@ mod tests {
             sum: 77,
         };
         assert_eq!(SnapshotHead::read(b"k", &head.write(b"k")).unwrap(), head);
-        let tally = Tally { rows: 2, seals: 8 };
+        let tally = Tally {
+            values: 2,
+            seals: 8,
+        };
         assert_eq!(Tally::read(b"k", &tally.write(b"k")).unwrap(), tally);
         assert!(Tally::read(b"k", &head.write(b"k")).is_err(), "too long");
         assert!(
@@ -290,7 +372,7 @@ mod tests {
             all
         );
         let mut back = all;
-        back.remove(&rows[2]);
+        back.remove(seal_of(&rows[2]));
         assert_eq!(back, count(&rows[..2]));
     }
 }

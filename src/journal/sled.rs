@@ -6,43 +6,48 @@
 //! | tree | key | value |
 //! |---|---|---|
 //! | `records` | number | a record (`dispatch::edge::record`) |
-//! | `ledger` | order id with its workflow's tag | the row, sealed |
+//! | `ledger` | order id with its workflow's tag | a row that may change or changed lately, sealed |
+//! | `blocks` | number | what a block of `ended` holds: the rows of ended orders; sealed |
 //! | `snapshots` | number covered, number of the chunk | up to 4,000 bytes of a snapshot, sealed |
-//! | `meta` | a name | format, id, snapshot, tally of the ledger; sealed |
+//! | `meta` | a name | format, id, owner, snapshot, tally of the ledger; sealed |
+//! | `broom` | none | a number, written to make sled clean up |
 
+mod anew;
 mod handle;
+mod ledger;
+mod open;
 mod read;
+mod sweep;
 mod write;
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use ::sled::{Batch as Writes, Tree};
-use dispatch::edge::{Anchor, Batch, Chain, Journal, JournalError, Loaded, Seq};
-use handle::Handle;
-pub use read::Inspection;
+use dispatch::edge::{Batch, Chain, Journal, JournalError, Loaded, Seq};
+pub use read::{Inspection, StoredRow};
 use tempfile::TempDir;
 
+use super::before::Before;
+use super::blocks::Blocks;
 use super::directory::{DataDir, JournalId};
 use super::guard::reading;
-use super::rows::{Tally, corrupt, read_number, seal, unseal};
+use super::rows::{corrupt, unseal};
 use super::witness::Witness;
+use handle::Handle;
+use ledger::Ledger;
+use sweep::Sweep;
 use write::Pending;
 
-/// The version of the store's format that is written. It also covers the version of records.
-pub const FORMAT: u64 = 1;
-/// sled's cache, 16 MiB (its own default is 1 GiB).
-const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// The version of the store's format that is written; every version up to it is read. It also
+/// covers the version of records. Format 1 had no blocks: its ledger lies loose.
+pub const FORMAT: u64 = 2;
 /// Values written or removed in one go while tidying up.
 const GROUP: usize = 256;
-/// How long the file of a dropped store may stay locked.
-const UNLOCK_WAIT: Duration = Duration::from_secs(5);
 
 const FORMAT_KEY: &[u8] = b"format";
 const ID_KEY: &[u8] = b"id";
+const OWNER_KEY: &[u8] = b"owner";
 const SNAPSHOT_KEY: &[u8] = b"snapshot";
 const TALLY_KEY: &[u8] = b"ledger";
 
@@ -51,23 +56,31 @@ const TALLY_KEY: &[u8] = b"ledger";
 pub struct SledJournal {
     db: Handle,
     records: Tree,
-    ledger: Tree,
+    ledger_tree: Tree,
+    blocks: Tree,
     snapshots: Tree,
     meta: Tree,
     /// sled's data file, to sync it by.
     data: File,
+    sweep: Sweep,
+    /// Rows of ended orders.
+    ended: Blocks,
     witness: Witness,
     /// The last record known durable when the journal was opened.
     durable: Seq,
     id: JournalId,
+    /// Whose it is from now on.
+    owner: Option<String>,
     chain: Chain,
-    tally: Tally,
+    ledger: Ledger,
     /// Appended and not in the store.
     pending: Pending,
     /// Covered records that are still there: from, up to.
     trim: (Seq, Seq),
     state: Stage,
-    /// After the store, so that the lock outlives it.
+    /// After the store.
+    before: Before,
+    /// After all else, so that the lock outlives it.
     _dir: DataDir,
     /// The directory of a copy, last of all.
     copy: Option<TempDir>,
@@ -81,40 +94,6 @@ enum Stage {
 }
 
 impl SledJournal {
-    /// Opens the journal below the data directory, and creates it where there is none.
-    ///
-    /// # Errors
-    /// [`JournalError::InUse`]; [`JournalError::Corrupt`] where there is something that is no
-    /// journal of a known version; [`JournalError::Store`] where it cannot be read or created.
-    pub fn open(data_dir: &Path) -> Result<Self, JournalError> {
-        let dir = DataDir::take(data_dir)?;
-        if !dir.has_journal() {
-            dir.create(create)?;
-        }
-        reading(|| Self::open_in(dir))
-    }
-
-    /// Opens a copy of the journal below the data directory, to look at it; `None` where there is
-    /// no journal. The copy goes with it.
-    ///
-    /// # Errors
-    /// As [`SledJournal::open`].
-    pub fn open_copy(data_dir: &Path) -> Result<Option<Self>, JournalError> {
-        if !data_dir.is_dir() {
-            return Ok(None);
-        }
-        let dir = DataDir::take(data_dir)?;
-        if !dir.has_journal() {
-            return Ok(None);
-        }
-        let copy = tempfile::tempdir().map_err(failed("make a directory for a copy"))?;
-        dir.copy_to(copy.path())?;
-        let in_copy = DataDir::take(copy.path())?;
-        let mut journal = reading(|| Self::open_in(in_copy))?;
-        journal.copy = Some(copy);
-        Ok(Some(journal))
-    }
-
     /// The data directory was restored from a backup: what is there is all that is expected, also
     /// where more records were durable once. To be called before [`Journal::load`].
     pub fn restored(&mut self) {
@@ -127,56 +106,50 @@ impl SledJournal {
         self.id
     }
 
-    fn open_in(dir: DataDir) -> Result<Self, JournalError> {
-        dir.check()?;
-        let db = open_sled(&dir.journal())?;
-        let tree = |name: &str| db.open_tree(name).map_err(store);
-        let (records, ledger) = (tree("records")?, tree("ledger")?);
-        let (snapshots, meta) = (tree("snapshots")?, tree("meta")?);
-        let need = |key: &[u8]| {
-            let lost = || corrupt(format!("meta `{}` is lost", key.escape_ascii()));
-            meta.get(key).map_err(store)?.ok_or_else(lost)
+    /// Whose journal this is, as it was last told; `None` before the first time.
+    ///
+    /// # Errors
+    /// [`JournalError::Corrupt`] when it cannot be read.
+    pub fn owner(&self) -> Result<Option<String>, JournalError> {
+        let Some(sealed) = self.meta.get(OWNER_KEY).map_err(store)? else {
+            return Ok(None);
         };
-        let format = read_number(FORMAT_KEY, &need(FORMAT_KEY)?)?;
-        if format != FORMAT {
-            let known = format!("this program reads {FORMAT}");
-            return Err(corrupt(format!("the store has format {format}, {known}")));
-        }
-        let id_value = need(ID_KEY)?;
-        let id = <[u8; 16]>::try_from(unseal("meta", ID_KEY, &id_value)?)
-            .map_err(|_| corrupt("meta `id` is no id".to_owned()))?;
-        let (witness, durable) = Witness::open(&dir.journal())?;
-        Ok(Self {
-            data: dir.data_file()?,
-            witness,
-            durable,
-            db,
-            records,
-            ledger,
-            snapshots,
-            meta,
-            id: JournalId(u128::from_be_bytes(id)),
-            chain: Chain::new(Anchor::default()),
-            tally: Tally::default(),
-            pending: Pending::default(),
-            trim: (0, 0),
-            state: Stage::Opened,
-            _dir: dir,
-            copy: None,
-        })
+        let owner = unseal("meta", OWNER_KEY, &sealed)?.to_vec();
+        let no_text = |_| corrupt("meta `owner` is no text".to_owned());
+        String::from_utf8(owner).map(Some).map_err(no_text)
+    }
+
+    /// Tells whose journal this is; it is kept by [`Journal::load`].
+    pub fn set_owner(&mut self, owner: String) {
+        self.owner = Some(owner);
+    }
+
+    /// What was loaded is used: from here on the data directory is not put back as it was before.
+    pub fn settle(&mut self) {
+        self.before.forget();
     }
 
     /// Makes all that was appended durable, and then says so.
     fn flush(&mut self) -> Result<(), JournalError> {
         self.write_pending()?;
+        self.ended
+            .sync()
+            .map_err(failed("sync the blocks of ended orders"))?;
         self.db.flush().map_err(store)?;
         self.data
             .sync_data()
             .map_err(failed("sync the data file"))?;
+        self.ended.left();
+        self.ledger.synced();
         self.chain.synced();
         self.witness
             .note(self.chain.durable())
-            .map_err(failed("write the witness"))
+            .map_err(failed("write the witness"))?;
+        self.ledger
+            .pack(self.chain.durable(), &mut self.ended)
+            .map_err(failed("write a block of ended orders"))?;
+        let data = self.data.metadata().map_err(failed("read the data file"))?;
+        self.sweep.go_on(data.len())
     }
 
     /// Does something to the store; nothing more once that failed.
@@ -189,6 +162,7 @@ impl SledJournal {
             Stage::Opened => return Err(JournalError::Store("it was not loaded".to_owned())),
             Stage::Failed => return Err(JournalError::Store("it failed before".to_owned())),
         }
+        self.settle();
         let result = act(self);
         if result.is_err() {
             self.state = Stage::Failed;
@@ -199,7 +173,8 @@ impl SledJournal {
 
 impl Journal for SledJournal {
     fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError> {
-        let found = self.inspect(row)?;
+        let before = self.before.put_back();
+        let mut found = reading(before.clone(), || self.read_all(row))?;
         self.chain = Chain::new(found.end);
         let next = found
             .loaded
@@ -207,7 +182,7 @@ impl Journal for SledJournal {
             .as_ref()
             .map_or(1, |(covers, _)| covers + 1);
         self.trim = (next, next);
-        reading(|| self.tidy(&found))?;
+        reading(before, || self.tidy(&mut found))?;
         self.flush()?;
         self.witness
             .set(found.end.seq)
@@ -262,59 +237,21 @@ impl Journal for SledJournal {
     }
 }
 
-/// Makes an empty journal in an empty directory.
-fn create(path: &Path) -> Result<(), JournalError> {
-    let db = open_sled(path)?;
-    for name in ["records", "ledger", "snapshots"] {
-        db.open_tree(name).map_err(store)?;
-    }
-    let meta = db.open_tree("meta").map_err(store)?;
-    let id = JournalId::random().0.to_be_bytes();
-    let rows = [
-        (FORMAT_KEY, seal(FORMAT_KEY, &FORMAT.to_be_bytes())),
-        (ID_KEY, seal(ID_KEY, &id)),
-        (TALLY_KEY, Tally::default().write(TALLY_KEY)),
-    ];
-    write(
-        &meta,
-        rows.map(|(key, row)| (key.to_vec(), Some(row))).to_vec(),
-    )?;
-    db.flush().map_err(store)?;
-    Witness::create(path).map_err(failed("make the witness"))
+fn remove(tree: &Tree, keys: impl IntoIterator<Item = Vec<u8>>) -> Result<(), JournalError> {
+    write(tree, keys.into_iter().map(|key| (key, None)))
 }
 
-fn open_sled(path: &Path) -> Result<Handle, JournalError> {
-    let config = ::sled::Config::new()
-        .path(path)
-        .cache_capacity(CACHE_BYTES)
-        .flush_every_ms(None);
-    let start = Instant::now();
-    loop {
-        match config.open() {
-            // The directory is ours: it is a store that this process dropped, whose threads have
-            // not let go of the file yet.
-            Err(::sled::Error::Io(error)) if error.to_string().contains("acquire lock") => {
-                if start.elapsed() > UNLOCK_WAIT {
-                    return Err(JournalError::InUse);
-                }
-                thread::sleep(Duration::from_millis(10));
-            }
-            other => return other.map(|db| Handle::new(db, path)).map_err(store),
-        }
-    }
-}
-
-fn remove(tree: &Tree, keys: Vec<Vec<u8>>) -> Result<(), JournalError> {
-    write(tree, keys.into_iter().map(|key| (key, None)).collect())
-}
-
-fn write(tree: &Tree, rows: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Result<(), JournalError> {
-    for group in rows.chunks(GROUP) {
+fn write(
+    tree: &Tree,
+    rows: impl IntoIterator<Item = (Vec<u8>, Option<Vec<u8>>)>,
+) -> Result<(), JournalError> {
+    let mut rows = rows.into_iter().peekable();
+    while rows.peek().is_some() {
         let mut writes = Writes::default();
-        for (key, row) in group {
+        for (key, row) in rows.by_ref().take(GROUP) {
             match row {
-                Some(row) => writes.insert(key.as_slice(), row.as_slice()),
-                None => writes.remove(key.as_slice()),
+                Some(row) => writes.insert(key, row),
+                None => writes.remove(key),
             }
         }
         tree.apply_batch(writes).map_err(store)?;

@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 use crate::{load, step};
 
-struct Site {
+pub(crate) struct Site {
     dir: TempDir,
-    config: PathBuf,
+    pub(crate) config: PathBuf,
 }
 
 impl Site {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("site.toml");
         let text = format!(
@@ -32,12 +32,12 @@ impl Site {
         Self { dir, config }
     }
 
-    fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.dir.path().join("data")
     }
 
     /// Four records, two ledger rows, a snapshot up to the second record, and fence marks.
-    fn filled() -> Self {
+    pub(crate) fn filled() -> Self {
         let site = Self::new();
         let mut journal = SledJournal::open(&site.data()).unwrap();
         load(&mut journal).unwrap();
@@ -64,7 +64,7 @@ impl Site {
         site
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, Output) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, Output) {
         let output = Command::new(env!("CARGO_BIN_EXE_hallcall"))
             .arg("journal")
             .args(arguments)
@@ -75,7 +75,7 @@ impl Site {
         (output.status.code().unwrap(), output)
     }
 
-    fn json(&self, arguments: &[&str]) -> (i32, Vec<Value>) {
+    pub(crate) fn json(&self, arguments: &[&str]) -> (i32, Vec<Value>) {
         let (code, output) = self.run(arguments);
         let text = String::from_utf8(output.stdout).unwrap();
         (
@@ -88,7 +88,7 @@ impl Site {
 }
 
 /// Changes one byte of a record where it is stored.
-fn damage(data: &Path, seq: Seq) {
+pub(crate) fn damage(data: &Path, seq: Seq) {
     let db = sled::Config::new()
         .path(data.join("journal"))
         .open()
@@ -179,7 +179,7 @@ fn dump_prints_every_fact_and_row() {
 fn a_journal_in_use_is_left_alone_with_exit_code_3() {
     let site = Site::filled();
     let journal = SledJournal::open(&site.data()).unwrap();
-    for command in ["verify", "dump"] {
+    for command in ["verify", "dump", "compact"] {
         let (code, lines) = site.json(&[command, "--json"]);
         assert_eq!((code, &lines[0]["ok"]), (3, &json!(false)));
     }

@@ -7,6 +7,8 @@ mod command;
 mod crash;
 mod damage;
 mod model;
+mod refused;
+mod upkeep;
 
 use std::fs;
 use std::ops::Deref;
@@ -33,6 +35,7 @@ fn step(names: &[String], ledger: &[(String, Option<String>)]) -> Batch {
             .map(|(key, row)| LedgerChange {
                 key: key.clone().into_bytes(),
                 row: row.clone().map(String::into_bytes),
+                settled: row.as_ref().is_some_and(|row| row.starts_with("ended")),
             })
             .collect(),
     }

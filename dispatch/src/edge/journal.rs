@@ -12,6 +12,8 @@ pub struct LedgerChange {
     pub key: Vec<u8>,
     /// The row; `None` removes it.
     pub row: Option<Vec<u8>>,
+    /// Whether the row stays as it is until it is removed: a journal may pack it with others then.
+    pub settled: bool,
 }
 
 /// What one step keeps, all or none.

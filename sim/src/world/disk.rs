@@ -169,6 +169,7 @@ mod tests {
         let row = LedgerChange {
             key: zone.as_bytes().to_vec(),
             row: Some(vec![1]),
+            settled: false,
         };
         let fact = Fact::Site(SiteFact::Resumed {
             zone: ZoneId::new(zone).unwrap(),

@@ -21,7 +21,7 @@ use protocol::{ElevatorId, Fence};
 use super::{ELEVATORS_MAX, FenceMarkError};
 use crate::journal::{JournalId, sync_dir};
 
-const NAME: &str = "fences";
+pub(super) const NAME: &str = "fences";
 const UNFINISHED: &str = "fences.new";
 const TITLE: &str = "hallcall fences 1";
 const TITLE_ANY: &str = "hallcall fences ";

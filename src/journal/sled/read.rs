@@ -3,9 +3,11 @@
 use dispatch::edge::record::checksum;
 use dispatch::edge::{Anchor, JournalError, Loaded, Replay, Seq, replay};
 
-use super::{SNAPSHOT_KEY, SledJournal, TALLY_KEY, remove, store};
+use super::ledger::Ledger;
+use super::{FORMAT, FORMAT_KEY, OWNER_KEY, SNAPSHOT_KEY, SledJournal, TALLY_KEY, remove, store};
+use crate::journal::blocks::{self, BlockNumber};
 use crate::journal::guard::reading;
-use crate::journal::rows::{LedgerRow, SnapshotHead, Tally, corrupt, unseal};
+use crate::journal::rows::{BlockHead, LedgerRow, SnapshotHead, Tally, corrupt, seal, unseal};
 
 /// What a journal holds, and what `load` would do about it.
 #[derive(Debug)]
@@ -17,12 +19,23 @@ pub struct Inspection {
     /// The records of an unacknowledged tail.
     pub tail: Vec<Seq>,
     /// As it is stored.
-    tally: Tally,
+    ledger: Ledger,
     /// Ledger rows that steps of the tail made.
     undone: Keys,
 }
 
 type Keys = Vec<Vec<u8>>;
+
+/// A row of the ledger as it is stored, to be looked at.
+#[derive(Debug)]
+pub struct StoredRow<'a> {
+    /// Its key.
+    pub key: &'a [u8],
+    /// The last record of the step that changed it last; `None` in a block of ended orders.
+    pub changed: Option<Seq>,
+    /// The row.
+    pub row: &'a [u8],
+}
 
 impl SledJournal {
     /// Reads everything and changes nothing; gives each row of the ledger (key, row) to `row`.
@@ -30,7 +43,7 @@ impl SledJournal {
     /// # Errors
     /// [`JournalError::Corrupt`] with the first record that is.
     pub fn inspect(&self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Inspection, JournalError> {
-        reading(|| self.read_all(row))
+        reading(None, || self.read_all(row))
     }
 
     /// Every record that is there, also those that a snapshot covers and those of a tail, in
@@ -49,22 +62,46 @@ impl SledJournal {
         Ok(())
     }
 
-    /// Every row of the ledger that is there, in order of its key.
+    /// Every row of the ledger that can be read, those of ended orders first, or what is wrong with
+    /// it, until `each` has had enough.
     ///
     /// # Errors
     /// What the store says, or the first error of `each`.
     pub fn rows<E: From<JournalError>>(
         &self,
-        mut each: impl FnMut(&[u8], Result<LedgerRow, JournalError>) -> Result<(), E>,
+        mut each: impl FnMut(Result<StoredRow<'_>, JournalError>) -> Result<(), E>,
     ) -> Result<(), E> {
-        for row in &self.ledger {
+        let mut bytes = Vec::new();
+        for row in &self.blocks {
             let (key, sealed) = row.map_err(store).map_err(E::from)?;
-            each(&key, LedgerRow::read(&key, &sealed))?;
+            match self.read_block(&key, &sealed, &mut bytes) {
+                Err(error) => each(Err(error))?,
+                Ok((_, head)) => {
+                    for (key, row) in standing(&head, &bytes) {
+                        let changed = None;
+                        each(Ok(StoredRow { key, changed, row }))?;
+                    }
+                }
+            }
+        }
+        for row in &self.ledger_tree {
+            let (key, sealed) = row.map_err(store).map_err(E::from)?;
+            match LedgerRow::read(&key, &sealed) {
+                Err(error) => each(Err(error))?,
+                Ok(LedgerRow { changed, row, .. }) => each(Ok(StoredRow {
+                    key: &key,
+                    changed: Some(changed),
+                    row: &row,
+                }))?,
+            }
         }
         Ok(())
     }
 
-    fn read_all(&self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Inspection, JournalError> {
+    pub(super) fn read_all(
+        &self,
+        row: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<Inspection, JournalError> {
         let head = self.snapshot_head()?;
         let covers = head.map_or_else(Anchor::default, |head| head.covers);
         let snapshot = match head {
@@ -77,10 +114,10 @@ impl SledJournal {
             stored.push((number(&key)?, record));
         }
         let Replay { facts, end, cut } = replay(covers, self.durable, stored)?;
-        let (undone, tally) = self.read_ledger(end.seq, row)?;
+        let (ledger, undone) = self.read_ledger(end.seq, row)?;
         let loaded = Loaded {
             snapshot,
-            rows: tally.rows() - undone.len() as u64,
+            rows: ledger.rows().saturating_sub(undone.len() as u64),
             facts,
             cut: cut.len() as u64,
         };
@@ -89,11 +126,11 @@ impl SledJournal {
             end,
             tail: cut,
             undone,
-            tally,
+            ledger,
         })
     }
 
-    fn snapshot_head(&self) -> Result<Option<SnapshotHead>, JournalError> {
+    pub(super) fn snapshot_head(&self) -> Result<Option<SnapshotHead>, JournalError> {
         let head = self.meta.get(SNAPSHOT_KEY).map_err(store)?;
         head.map(|sealed| SnapshotHead::read(SNAPSHOT_KEY, &sealed))
             .transpose()
@@ -114,68 +151,98 @@ impl SledJournal {
         Ok(state)
     }
 
-    /// Gives the rows of the ledger as they are after record `end` to `each`, and returns the keys of
-    /// those that were made after it. A row that was changed after it had another value before, which is not known:
-    /// then what comes after `end` cannot be cut off.
+    /// Gives the rows of the ledger as they are after record `end` to `each`, and returns the keys
+    /// of those that were made after it. A row that was changed after it had another value before,
+    /// which is not known: then what comes after `end` cannot be cut off.
     fn read_ledger(
         &self,
         end: Seq,
         each: &mut dyn FnMut(&[u8], &[u8]),
-    ) -> Result<(Keys, Tally), JournalError> {
+    ) -> Result<(Ledger, Keys), JournalError> {
         let lost = || corrupt("meta `ledger` is lost".to_owned());
         let tally = self.meta.get(TALLY_KEY).map_err(store)?.ok_or_else(lost)?;
         let tally = Tally::read(TALLY_KEY, &tally)?;
-        let mut undone = Vec::new();
-        let mut counted = Tally::default();
-        for row in &self.ledger {
+        let changed_since = |what: String| JournalError::Corrupt {
+            seq: end + 1,
+            detail: format!("it is not whole, and {what} was changed since"),
+        };
+        let mut ledger = Ledger::default();
+        let mut bytes = Vec::new();
+        for row in &self.blocks {
             let (key, sealed) = row.map_err(store)?;
-            counted.add(&sealed);
+            let (number, head) = self.read_block(&key, &sealed, &mut bytes)?;
+            if head.changed > end {
+                return Err(changed_since(format!("block {number} of the ledger")));
+            }
+            standing(&head, &bytes).for_each(|(key, row)| each(key, row));
+            let keys = blocks::rows(&bytes).map(|(key, _)| key);
+            ledger.found_block((number, &sealed), head, keys);
+        }
+        let mut undone = Vec::new();
+        for row in &self.ledger_tree {
+            let (key, sealed) = row.map_err(store)?;
             let row = LedgerRow::read(&key, &sealed)?;
+            ledger.found_loose(&key, &sealed, &row);
             if row.made > end {
                 undone.push(key.to_vec());
             } else if row.changed > end {
-                let key = key.escape_ascii();
-                let detail =
-                    format!("it is not whole, and the ledger row `{key}` was changed since");
-                return Err(JournalError::Corrupt {
-                    seq: end + 1,
-                    detail,
-                });
+                return Err(changed_since(format!(
+                    "the ledger row `{}`",
+                    key.escape_ascii()
+                )));
             } else {
                 each(&key, &row.row);
             }
         }
-        if counted != tally {
-            let (is, was) = (counted.rows(), tally.rows());
+        ledger.found_all();
+        if ledger.tally != tally {
+            let (is, was) = (ledger.tally.values(), tally.values());
             return Err(corrupt(format!(
-                "the ledger has {is} rows that are not the {was} written"
+                "the ledger has {is} values that are not the {was} written"
             )));
         }
-        Ok((undone, tally))
+        Ok((ledger, undone))
+    }
+
+    fn read_block(
+        &self,
+        key: &[u8],
+        sealed: &[u8],
+        bytes: &mut Vec<u8>,
+    ) -> Result<(BlockNumber, BlockHead), JournalError> {
+        let number = <[u8; 4]>::try_from(key).map(BlockNumber::from_be_bytes);
+        let number = number
+            .map_err(|_| corrupt(format!("`{}` is no number of a block", key.escape_ascii())))?;
+        let head = BlockHead::read(key, sealed)?;
+        self.ended.read(number, &head, bytes)?;
+        Ok((number, head))
     }
 
     /// Removes an unacknowledged tail, and what a snapshot made needless.
-    pub(super) fn tidy(&mut self, found: &Inspection) -> Result<(), JournalError> {
-        self.tally = found.tally;
+    pub(super) fn tidy(&mut self, found: &mut Inspection) -> Result<(), JournalError> {
         let covers = found
             .loaded
             .snapshot
             .as_ref()
             .map_or(0, |(covers, _)| *covers);
-        let tail = found
-            .tail
-            .iter()
-            .map(|seq| seq.to_be_bytes().to_vec())
-            .collect();
-        remove(&self.records, tail)?;
+        let numbers = found.tail.iter();
+        remove(&self.records, numbers.map(|seq| seq.to_be_bytes().to_vec()))?;
+        self.ledger = std::mem::take(&mut found.ledger);
         for key in &found.undone {
-            if let Some(sealed) = self.ledger.remove(key).map_err(store)? {
-                self.tally.remove(&sealed);
-            }
+            self.ledger.forget_loose(key);
         }
-        self.meta
-            .insert(TALLY_KEY, self.tally.write(TALLY_KEY))
-            .map_err(store)?;
+        remove(&self.ledger_tree, found.undone.drain(..))?;
+        self.ended.in_use(&self.ledger.blocks());
+        let mut meta = vec![
+            (TALLY_KEY, self.ledger.tally.write(TALLY_KEY)),
+            (FORMAT_KEY, seal(FORMAT_KEY, &FORMAT.to_be_bytes())),
+        ];
+        if let Some(owner) = &self.owner {
+            meta.push((OWNER_KEY, seal(OWNER_KEY, owner.as_bytes())));
+        }
+        for (key, value) in meta {
+            self.meta.insert(key, value).map_err(store)?;
+        }
         let mut covered = Vec::new();
         for row in self.records.range(..=covers.to_be_bytes()) {
             covered.push(row.map_err(store)?.0.to_vec());
@@ -199,4 +266,12 @@ impl SledJournal {
 fn number(key: &[u8]) -> Result<Seq, JournalError> {
     let number = <[u8; 8]>::try_from(key).map(u64::from_be_bytes);
     number.map_err(|_| corrupt(format!("`{}` is no number of a record", key.escape_ascii())))
+}
+
+/// The rows of a block that are not gone.
+fn standing<'a>(head: &BlockHead, bytes: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    let gone = head.gone;
+    let rows = (0_u32..).zip(blocks::rows(bytes));
+    rows.filter(move |(index, _)| gone & (1 << index) == 0)
+        .map(|(_, row)| row)
 }

@@ -7,7 +7,7 @@ use protocol::ElevatorId;
 use tempfile::TempDir;
 
 use super::*;
-use crate::journal::rows::LedgerRow;
+use crate::journal::rows::{LedgerRow, seal};
 
 fn fact(name: &str) -> Fact {
     Fact::Elevator(ElevatorFact::Freed {
@@ -19,6 +19,7 @@ fn batch(names: &[&str], ledger: &[(&str, Option<&str>)]) -> Batch {
     let change = |(key, row): &(&str, Option<&str>)| LedgerChange {
         key: key.as_bytes().to_vec(),
         row: row.map(|row| row.as_bytes().to_vec()),
+        settled: row.is_some_and(|row| row.starts_with("ended")),
     };
     Batch {
         facts: names.iter().map(|name| fact(name)).collect(),
@@ -49,6 +50,7 @@ fn load(journal: &mut SledJournal) -> Result<Read, JournalError> {
 fn open(dir: &TempDir) -> (SledJournal, Read) {
     let mut journal = SledJournal::open(dir.path()).unwrap();
     let loaded = load(&mut journal).unwrap();
+    journal.settle();
     (journal, loaded)
 }
 
@@ -247,24 +249,28 @@ fn a_lost_a_changed_and_a_foreign_ledger_row_are_found() {
     type Damage = fn(&SledJournal);
     let table: [(&str, Damage); 4] = [
         ("lost", |journal| {
-            journal.ledger.remove("r:T-2").unwrap();
+            journal.ledger_tree.remove("r:T-2").unwrap();
         }),
         ("added", |journal| {
             let row = LedgerRow {
                 made: 1,
                 changed: 1,
+                settled: false,
                 row: b"x".to_vec(),
             };
-            journal.ledger.insert("r:T-9", row.write(b"r:T-9")).unwrap();
+            journal
+                .ledger_tree
+                .insert("r:T-9", row.write(b"r:T-9"))
+                .unwrap();
         }),
         ("changed", |journal| {
-            let mut row = journal.ledger.get("r:T-2").unwrap().unwrap().to_vec();
+            let mut row = journal.ledger_tree.get("r:T-2").unwrap().unwrap().to_vec();
             row[17] ^= 1;
-            journal.ledger.insert("r:T-2", row).unwrap();
+            journal.ledger_tree.insert("r:T-2", row).unwrap();
         }),
         ("another's", |journal| {
-            let row = journal.ledger.get("r:T-1").unwrap().unwrap();
-            journal.ledger.insert("r:T-2", row).unwrap();
+            let row = journal.ledger_tree.get("r:T-1").unwrap().unwrap();
+            journal.ledger_tree.insert("r:T-2", row).unwrap();
         }),
     ];
     for (name, damage) in table {
@@ -297,12 +303,12 @@ fn a_newer_format_and_lost_meta_are_refused() {
     let (journal, _) = open(&dir);
     journal
         .meta
-        .insert(FORMAT_KEY, seal(FORMAT_KEY, &2_u64.to_be_bytes()))
+        .insert(FORMAT_KEY, seal(FORMAT_KEY, &3_u64.to_be_bytes()))
         .unwrap();
     drop(journal);
     let said = refusal(&dir).to_string();
     assert!(
-        said.contains("the store has format 2, this program reads 1"),
+        said.contains("the store has format 3, this program reads up to 2"),
         "{said}"
     );
 
@@ -366,6 +372,7 @@ fn restored_data_may_be_shorter_than_what_was_durable() {
     let mut journal = SledJournal::open(dir.path()).unwrap();
     journal.restored();
     assert_eq!(load(&mut journal).unwrap().last(), 4);
+    journal.settle();
     drop(journal);
     assert_eq!(open(&dir).1.last(), 4, "and from then on it is whole");
 }
@@ -448,7 +455,7 @@ fn the_store_stays_bounded() {
             }
         }
         assert!(journal.records.len() <= 1600, "{}", journal.records.len());
-        assert!(journal.ledger.len() <= 501);
+        assert!(journal.ledger_tree.len() <= 501);
         assert_eq!(journal.snapshots.len(), 2);
         sizes.push(journal.db.size_on_disk().unwrap());
     }

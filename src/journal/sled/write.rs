@@ -1,113 +1,77 @@
 //! Writing: a step, all or none; a snapshot, and the end of what it covers.
 
-use std::collections::BTreeMap;
-
 use ::sled::Batch as Writes;
 use ::sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
 use dispatch::edge::record::{ChainHash, RecordError, checksum};
 use dispatch::edge::{Anchor, Batch, JournalError, Seq};
 
+use super::ledger::LedgerWrites;
 use super::{SNAPSHOT_KEY, SledJournal, TALLY_KEY, store, write};
-use crate::journal::rows::{LedgerRow, SnapshotHead, seal};
+use crate::journal::rows::{SnapshotHead, seal};
 
 /// Bytes of a snapshot in one value; sled moves large values into files that it does not sync.
 const CHUNK_BYTES: usize = 4000;
+/// Chunks of a snapshot from one sync to the next: sled writes again to a segment, of 512 KiB, when
+/// what was in it has been moved and two segments were written since. All of those must be durable.
+const SYNC_CHUNKS: usize = 64;
 /// Records that a snapshot covers are removed with the appends after it, so many with each at
 /// least, so that none of them waits long.
 const TRIM_MIN: u64 = 8;
 
 /// Records that wait in memory at most; the committer syncs sooner.
-const PENDING_MAX: usize = 1024;
+const PENDING_MAX: u64 = 1024;
 
 /// Steps that were appended and are not in the store: they go there at the next sync, all or none,
-/// as sled writes and waits for each batch by itself.
+/// since sled writes and waits for each batch by itself.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    records: Vec<(Seq, Vec<u8>)>,
-    /// Sealed rows, by their key; `None` removes one.
-    rows: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    records: Writes,
+    /// How many records.
+    count: u64,
+    pub(super) ledger: LedgerWrites,
 }
 
 impl SledJournal {
     pub(super) fn append_step(&mut self, batch: &Batch) -> Result<Seq, JournalError> {
         let last = self.chain.end().seq + batch.facts.len() as u64;
-        let records = self.chain.extend(&batch.facts).map_err(too_large)?;
-        self.pending.records.extend(records);
-        for change in &batch.ledger {
-            self.change_row(&change.key, change.row.as_deref(), last)?;
+        for (seq, record) in self.chain.extend(&batch.facts).map_err(too_large)? {
+            self.pending.records.insert(&seq.to_be_bytes(), record);
+            self.pending.count += 1;
         }
-        if self.pending.records.len() >= PENDING_MAX {
+        let writes = &mut self.pending.ledger;
+        for change in &batch.ledger {
+            self.ledger.change(change, last, &mut self.ended, writes)?;
+        }
+        if self.pending.count >= PENDING_MAX {
             self.write_pending()?;
         }
         Ok(last)
     }
 
-    /// Changes a row of the ledger, and the tally with it.
-    fn change_row(
-        &mut self,
-        key: &[u8],
-        row: Option<&[u8]>,
-        last: Seq,
-    ) -> Result<(), JournalError> {
-        let stored;
-        let before = match self.pending.rows.get(key) {
-            Some(row) => row.as_deref(),
-            None => {
-                stored = self.ledger.get(key).map_err(store)?;
-                stored.as_deref()
-            }
-        };
-        let mut made = last;
-        if let Some(sealed) = before {
-            self.tally.remove(sealed);
-            made = LedgerRow::read(key, sealed)?.made;
-        }
-        let sealed = row.map(|row| {
-            let row = LedgerRow {
-                made,
-                changed: last,
-                row: row.to_vec(),
-            };
-            row.write(key)
-        });
-        if let Some(sealed) = &sealed {
-            self.tally.add(sealed);
-        }
-        self.pending.rows.insert(key.to_vec(), sealed);
-        Ok(())
-    }
-
     /// Gives what is pending to the store, in one batch.
     pub(super) fn write_pending(&mut self) -> Result<(), JournalError> {
-        let Pending { records, rows } = std::mem::take(&mut self.pending);
-        if records.is_empty() {
+        if self.pending.count == 0 {
             return Ok(());
         }
-        let mut in_records = Writes::default();
+        let mut pending = std::mem::take(&mut self.pending);
+        self.ledger
+            .name_blocks(&mut self.ended, &mut pending.ledger);
         let (from, to) = self.trim;
-        let trimmed = to.min(from + TRIM_MIN.max(2 * records.len() as u64));
+        let trimmed = to.min(from + TRIM_MIN.max(2 * pending.count));
         for seq in from..trimmed {
-            in_records.remove(&seq.to_be_bytes());
+            pending.records.remove(&seq.to_be_bytes());
         }
-        for (seq, record) in records {
-            in_records.insert(&seq.to_be_bytes(), record);
-        }
-        let mut in_ledger = Writes::default();
-        let mut in_meta = Writes::default();
-        if !rows.is_empty() {
-            in_meta.insert(TALLY_KEY, self.tally.write(TALLY_KEY));
-        }
-        for (key, row) in rows {
-            match row {
-                Some(sealed) => in_ledger.insert(key, sealed),
-                None => in_ledger.remove(key),
-            }
-        }
-        (&self.records, &self.ledger, &self.meta)
-            .transaction(|(records, ledger, meta)| {
-                records.apply_batch(&in_records)?;
-                ledger.apply_batch(&in_ledger)?;
-                meta.apply_batch(&in_meta)?;
+        let mut meta = Writes::default();
+        meta.insert(TALLY_KEY, self.ledger.tally.write(TALLY_KEY));
+        let Pending {
+            records, ledger, ..
+        } = &pending;
+        (&self.records, &self.ledger_tree, &self.blocks, &self.meta)
+            .transaction(|(in_records, in_ledger, in_blocks, in_meta)| {
+                in_records.apply_batch(records)?;
+                in_ledger.apply_batch(&ledger.loose)?;
+                in_blocks.apply_batch(&ledger.blocks)?;
+                in_meta.apply_batch(&meta)?;
                 Ok::<(), ConflictableTransactionError<()>>(())
             })
             .map_err(|error| match error {
@@ -127,8 +91,10 @@ impl SledJournal {
             let sealed = seal(&key, chunk);
             chunks.push((key, Some(sealed)));
         }
-        write(&self.snapshots, chunks)?;
-        self.flush()?;
+        for group in chunks.chunks(SYNC_CHUNKS) {
+            write(&self.snapshots, group.iter().cloned())?;
+            self.flush()?;
+        }
         let covers = Anchor {
             seq: covers,
             hash: self.hash_of(covers)?,
