@@ -94,12 +94,7 @@ impl Turn<'_> {
     }
 
     fn no_such_order(&self, order: &OrderId) -> String {
-        match self
-            .state
-            .ledger
-            .find(order)
-            .and_then(|row| row.ended)
-        {
+        match self.state.ledger.find(order).and_then(|row| row.ended) {
             Some(ended) => format!("order {order} ended as {} at {}", ended.state, ended.at),
             None => format!("order {order} is not known"),
         }
