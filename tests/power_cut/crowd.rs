@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rumqttc::{Client, Event, MqttOptions, Outgoing, Packet, Publish, QoS};
+use rumqttc::{Client, ConnectionError, Event, MqttOptions, Outgoing, Packet, Publish, QoS};
 use serde_json::{Value, json};
 
 use crate::robot::{Robot, Said, Step};
@@ -40,12 +40,21 @@ impl Crowd {
     pub(crate) fn connect(broker: &Mosquitto, cancelling: usize, riding: usize) -> Self {
         let mut options = MqttOptions::new("crowd", "127.0.0.1", broker.port());
         options.set_inflight(1_000);
+        // A machine that stands still for a minute is no reason to part.
+        options.set_keep_alive(Duration::from_secs(600));
         let (client, mut connection) = Client::new(options, 10_000);
         let (tell, events) = mpsc::channel();
         thread::spawn(move || {
-            // The connection never breaks; it ends with the client.
-            for event in connection.iter().map_while(Result::ok) {
-                if tell.send(event).is_err() {
+            for event in connection.iter() {
+                let is_over = match event {
+                    Ok(event) => tell.send(event).is_err(),
+                    Err(ConnectionError::RequestsDone) => true,
+                    Err(why) => {
+                        eprintln!("the crowd's own connection broke: {why}");
+                        true
+                    }
+                };
+                if is_over {
                     break;
                 }
             }
@@ -321,6 +330,6 @@ impl Crowd {
         let topic = format!("{BASE}/robots/{id}/{}", said.topic);
         self.client
             .publish(topic, QoS::AtLeastOnce, false, said.body.to_string())
-            .unwrap();
+            .expect("the connection stands");
     }
 }

@@ -13,7 +13,7 @@ use crate::truth::Broken;
 
 const SIGKILL: i32 = 9;
 /// Operations of the disk from one cut to the next.
-const OPERATIONS: (u64, u64) = (20, 1_600);
+const OPERATIONS: (u64, u64) = (20, 1_000);
 /// Operations of the disk until a start is cut; a start takes about as many.
 const START_OPERATIONS: (u64, u64) = (1, 40);
 /// Older orders that are asked for again after each cut.
