@@ -91,7 +91,7 @@ async fn a_broker_that_takes_nothing_stalls_no_speaker_and_holds_back_who_hears(
         }
     }
     assert!(has_room(&egress).await);
-    while egress.lock().outbox.len() > 0 {
+    while !egress.lock().outbox.is_empty() {
         taken += take(&egress, &mut connection);
     }
     assert_eq!(taken, OUTBOX_MAX, "each of them once");
