@@ -1,7 +1,7 @@
 //! What accepted orders are remembered by: one answer per order id for the whole retention.
 //!
 //! Orders that live are few and kept as they are. Ended ones are many, a million in a busy week, so
-//! they lie packed on shelves ([`shelf`]), as the bytes of their rows, found by a hash of the id.
+//! they lie packed on shelves, as the bytes of their rows, found by a hash of the id.
 
 mod row;
 mod shelf;
