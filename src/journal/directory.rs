@@ -26,7 +26,7 @@ pub(super) const COMPACTING: &str = "compact.new";
 /// sled's data file. The name is not part of sled's interface, therefore the exact version.
 pub(super) const DATA: &str = "db";
 /// sled's settings; it takes a missing file for a new database.
-const SETTINGS: &str = "conf";
+pub(super) const SETTINGS: &str = "conf";
 /// How sled names a summary of its log that it has not finished. It means to pass over these when it
 /// opens, looks for another name, reads the torn one, and takes the store for corrupt.
 const TORN_SUMMARY: (&str, &str) = ("snap.", ".generating");

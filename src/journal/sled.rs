@@ -10,14 +10,12 @@
 //! | `blocks` | number | what a block of `ended` holds: the rows of ended orders; sealed |
 //! | `snapshots` | number covered, number of the chunk | up to 4,000 bytes of a snapshot, sealed |
 //! | `meta` | a name | format, id, owner, snapshot, tally of the ledger; sealed |
-//! | `broom` | none | a number, written to make sled clean up |
 
 mod anew;
 mod handle;
 mod ledger;
 mod open;
 mod read;
-mod sweep;
 mod write;
 
 use std::fs::File;
@@ -36,7 +34,6 @@ use super::rows::{corrupt, unseal};
 use super::witness::Witness;
 use handle::Handle;
 use ledger::Ledger;
-use sweep::Sweep;
 use write::Pending;
 
 /// The version of the store's format that is written; every version up to it is read. It also
@@ -62,7 +59,6 @@ pub struct SledJournal {
     meta: Tree,
     /// sled's data file, to sync it by.
     data: File,
-    sweep: Sweep,
     /// Rows of ended orders.
     ended: Blocks,
     witness: Witness,
@@ -147,9 +143,7 @@ impl SledJournal {
             .map_err(failed("write the witness"))?;
         self.ledger
             .pack(self.chain.durable(), &mut self.ended)
-            .map_err(failed("write a block of ended orders"))?;
-        let data = self.data.metadata().map_err(failed("read the data file"))?;
-        self.sweep.go_on(data.len())
+            .map_err(failed("write a block of ended orders"))
     }
 
     /// Does something to the store; nothing more once that failed.

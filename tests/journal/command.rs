@@ -10,7 +10,7 @@ use protocol::{ElevatorId, Fence};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{load, step};
+use crate::{load, open_sled, step};
 
 pub(crate) struct Site {
     dir: TempDir,
@@ -89,10 +89,7 @@ impl Site {
 
 /// Changes one byte of a record where it is stored.
 pub(crate) fn damage(data: &Path, seq: Seq) {
-    let db = sled::Config::new()
-        .path(data.join("journal"))
-        .open()
-        .unwrap();
+    let db = open_sled(&data.join("journal"));
     let records = db.open_tree("records").unwrap();
     let mut record = records.get(seq.to_be_bytes()).unwrap().unwrap().to_vec();
     record[45] ^= 1;

@@ -6,7 +6,7 @@ use std::path::Path;
 use dispatch::edge::{Journal, JournalError};
 use hallcall::journal::SledJournal;
 
-use crate::{Read, copy, step};
+use crate::{Read, copy, step, used};
 
 /// What is left of a process that was killed when all was synced: a journal of more than one sled
 /// segment, with a snapshot in its middle.
@@ -56,7 +56,7 @@ fn a_flipped_bit_in_the_store_is_harmless_or_refused() {
     let (mut same, mut refused) = (0, 0);
     for place in 0..48 {
         // Spread over the file, at places that share no factor with its segments.
-        let at = (place * bytes.len() / 48 + place * 997) % bytes.len();
+        let at = (place * used(&bytes) / 48 + place * 997) % used(&bytes);
         let left = tempfile::tempdir().unwrap();
         copy(dir.path(), left.path());
         let mut damaged = bytes.clone();
@@ -82,10 +82,7 @@ fn a_flipped_bit_in_the_store_is_harmless_or_refused() {
             Err(error) => panic!("byte {at}: {error}"),
         }
     }
-    assert!(
-        refused >= 5 && same >= 1,
-        "{refused} refused, {same} harmless"
-    );
+    assert!(refused >= 20, "{refused} refused, {same} harmless");
 }
 
 #[test]
@@ -96,7 +93,7 @@ fn a_store_cut_short_is_refused() {
     for part in [0, 1, 4, 7] {
         let left = tempfile::tempdir().unwrap();
         copy(dir.path(), left.path());
-        let length = bytes.len() * part / 8;
+        let length = used(&bytes) * part / 8;
         fs::write(left.path().join("journal/db"), &bytes[..length]).unwrap();
         let error = load(left.path()).unwrap_err();
         assert!(

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod churn;
 mod command;
 mod crash;
 mod damage;
@@ -75,4 +76,15 @@ fn copy(from: &Path, to: &Path) {
             fs::copy(entry.path(), target).unwrap();
         }
     }
+}
+
+/// Opens the store by sled's own means; its segments are those of new stores.
+fn open_sled(journal: &Path) -> sled::Db {
+    let config = sled::Config::new().segment_size(2 * 1024 * 1024);
+    config.path(journal).open().unwrap()
+}
+
+/// How much of sled's file is written; the rest of its last segment is zeros.
+fn used(db: &[u8]) -> usize {
+    db.iter().rposition(|byte| *byte != 0).unwrap() + 1
 }

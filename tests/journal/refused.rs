@@ -9,7 +9,7 @@ use dispatch::edge::{Journal, JournalError};
 use hallcall::journal::SledJournal;
 use tempfile::TempDir;
 
-use crate::{copy, load, step};
+use crate::{copy, load, open_sled, step, used};
 
 /// Every file below a directory but the lock, with its bytes.
 pub(crate) fn bytes(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -66,10 +66,7 @@ type Change = fn(&sled::Db);
 
 /// Changes the store by sled's own means.
 fn change(dir: &Path, change: Change) {
-    let db = sled::Config::new()
-        .path(dir.join("journal"))
-        .open()
-        .unwrap();
+    let db = open_sled(&dir.join("journal"));
     change(&db);
     db.flush().unwrap();
 }
@@ -159,7 +156,7 @@ fn a_flipped_bit_is_refused_and_left_as_it_is() {
     let whole = fs::read(dir.path().join("journal/db")).unwrap();
     let mut refused = 0;
     for place in 0..40 {
-        let at = (place * whole.len() / 40 + place * 997) % whole.len();
+        let at = (place * used(&whole) / 40 + place * 997) % used(&whole);
         let left = tempfile::tempdir().unwrap();
         copy(dir.path(), left.path());
         let path = left.path().join("journal/db");

@@ -1,5 +1,7 @@
 //! Opening a journal, in its place or a copy of it, and creating one.
 
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,18 +11,23 @@ use dispatch::edge::{Anchor, Chain, JournalError};
 
 use super::handle::Handle;
 use super::ledger::Ledger;
-use super::sweep::Sweep;
 use super::write::Pending;
 use super::{FORMAT, FORMAT_KEY, ID_KEY, SledJournal, Stage, TALLY_KEY, failed, store, write};
 use crate::journal::before::Before;
 use crate::journal::blocks::{self, Blocks};
-use crate::journal::directory::{DataDir, JournalId};
+use crate::journal::directory::{DataDir, JournalId, SETTINGS};
 use crate::journal::guard::reading;
 use crate::journal::rows::{Tally, corrupt, read_number, seal, unseal};
 use crate::journal::witness::Witness;
 
 /// sled's cache, 16 MiB (its own default is 1 GiB).
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// sled's segments in a new store, 2 MiB (its own default is 512 KiB). sled frees a segment when each
+/// page in it has been written anew elsewhere, and moves one page each time it writes another one
+/// anew: per segment that is the more often the larger it is, while the pages that change all the
+/// time are as many as ever. With 512 KiB it does not get to those that never change; each keeps a
+/// segment, and the file grows by 250 bytes per order for ever. With 2 MiB it stays at 10 MiB.
+const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
 /// How long the file of a dropped store may stay locked.
 const UNLOCK_WAIT: Duration = Duration::from_secs(5);
 
@@ -94,13 +101,11 @@ impl SledJournal {
         }
         let (witness, durable) = Witness::open(&dir.journal())?;
         let data = dir.data_file()?;
-        let bytes = data.metadata().map_err(failed("read the data file"))?.len();
         Ok(Self {
             records: tree("records")?,
             ledger_tree: tree("ledger")?,
             blocks: tree("blocks")?,
             snapshots: tree("snapshots")?,
-            sweep: Sweep::new(tree("broom")?, bytes),
             ended: Blocks::open(&dir.journal())?,
             data,
             witness,
@@ -133,7 +138,7 @@ fn create(path: &Path) -> Result<(), JournalError> {
 
 pub(super) fn create_as(id: JournalId, path: &Path) -> Result<(), JournalError> {
     let db = open_sled(path)?;
-    for name in ["records", "ledger", "blocks", "snapshots", "broom"] {
+    for name in ["records", "ledger", "blocks", "snapshots"] {
         db.open_tree(name).map_err(store)?;
     }
     let meta = db.open_tree("meta").map_err(store)?;
@@ -151,6 +156,7 @@ pub(super) fn create_as(id: JournalId, path: &Path) -> Result<(), JournalError> 
 fn open_sled(path: &Path) -> Result<Handle, JournalError> {
     let config = ::sled::Config::new()
         .path(path)
+        .segment_size(segment_bytes(path)?)
         .cache_capacity(CACHE_BYTES)
         .flush_every_ms(None);
     let start = Instant::now();
@@ -167,4 +173,18 @@ fn open_sled(path: &Path) -> Result<Handle, JournalError> {
             other => return other.map(|db| Handle::new(db, path)).map_err(store),
         }
     }
+}
+
+/// The segments of the store in a directory, which keeps them, or those of a new one.
+fn segment_bytes(path: &Path) -> Result<usize, JournalError> {
+    let settings = match fs::read(path.join(SETTINGS)) {
+        Ok(settings) => settings,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SEGMENT_BYTES),
+        Err(error) => return Err(failed("read sled's settings")(error)),
+    };
+    // Lines of text, and a checksum after them.
+    let bytes = String::from_utf8_lossy(&settings)
+        .lines()
+        .find_map(|line| line.strip_prefix("segment_size: ")?.parse().ok());
+    bytes.ok_or_else(|| corrupt("sled's settings, `conf`, name no segment size".to_owned()))
 }

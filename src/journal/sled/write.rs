@@ -11,8 +11,8 @@ use crate::journal::rows::{SnapshotHead, seal};
 
 /// Bytes of a snapshot in one value; sled moves large values into files that it does not sync.
 const CHUNK_BYTES: usize = 4000;
-/// Chunks of a snapshot from one sync to the next: sled writes again to a segment, of 512 KiB, when
-/// what was in it has been moved and two segments were written since. All of those must be durable.
+/// Chunks of a snapshot from one sync to the next: sled writes over a segment when what was in it has
+/// been moved and two segments were written since. All of those must be durable by then.
 const SYNC_CHUNKS: usize = 64;
 /// Records that a snapshot covers are removed with the appends after it, so many with each at
 /// least, so that none of them waits long.
