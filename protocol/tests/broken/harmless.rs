@@ -107,26 +107,23 @@ fn spaced(good: &Good<'_>) -> Broken {
 /// `\u0061` is `a`, in keys too.
 fn escaped(good: &Good<'_>) -> Broken {
     let mut out = String::new();
-    let (mut in_text, mut is_escaped) = (false, false);
-    for c in good.text.chars() {
-        let ends = c == '"' && !is_escaped;
-        if in_text && !ends && c.is_ascii_alphanumeric() && !is_escaped && !follows_unicode(&out) {
+    let mut in_text = false;
+    let mut chars = good.text.chars();
+    while let Some(c) = chars.next() {
+        if in_text && c.is_ascii_alphanumeric() {
             out.push_str(&format!("\\u{:04X}", u32::from(c)));
-        } else {
-            out.push(c);
+            continue;
         }
-        in_text ^= ends;
-        is_escaped = in_text && c == '\\' && !is_escaped;
+        out.push(c);
+        in_text ^= c == '"';
+        if c == '\\' {
+            // An escape of the good message itself: a character, or `u` and four digits.
+            let kind = chars.next().unwrap_or_default();
+            out.push(kind);
+            out.extend(chars.by_ref().take(if kind == 'u' { 4 } else { 0 }));
+        }
     }
     good.same(out)
-}
-
-/// Within the four digits of an escape that the good message has itself.
-fn follows_unicode(out: &str) -> bool {
-    let tail = &out.as_bytes()[out.len().saturating_sub(5)..];
-    let at = tail.windows(2).rposition(|pair| pair == b"\\u");
-    at.is_some_and(|at| tail.len() - at < 6 && tail[at + 2..].iter().all(u8::is_ascii_hexdigit))
-        && !out.ends_with("\\\\u")
 }
 
 fn largest(good: &Good<'_>) -> Broken {
