@@ -216,6 +216,7 @@ impl Watchdog {
             id: self.id.clone(),
             clean: true,
             manual_acks: false,
+            window: 16,
             will: None,
         };
         let (client, mut connection) = self.account.connection(options, 16);

@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 pub use mqtt_line::MqttLine;
-pub use outlet::{Lines, Outlet, Release};
+pub use outlet::{Lines, Outlet, Release, Ways};
 
 use crate::clock::Clock;
 use crate::ending::{End, Ending};

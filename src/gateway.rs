@@ -22,7 +22,7 @@ use crate::bus::{self, BusLine, LineParts};
 use crate::clock::Clock;
 use crate::config::{Broker, Config};
 use crate::ending::{End, Ending};
-use crate::engine::{self, Lines, MqttLine, Outlet, Parts};
+use crate::engine::{self, Lines, MqttLine, Outlet, Parts, Ways};
 use crate::inbox::{Arrival, Heard, INBOX_MAX, Inbox};
 use crate::instance::{Stamps, entropy, new_instance};
 use crate::journal::{Committer, DiskWatch, Options};
@@ -161,7 +161,7 @@ impl Shell {
             self.clock,
             inbox.clone(),
         );
-        let outlet = Outlet {
+        let ways = Ways {
             egress: egress.clone(),
             lines: Arc::new(lines),
             operators,
@@ -169,8 +169,7 @@ impl Shell {
             inbox: inbox.clone(),
             ending: ending.clone(),
         };
-        let engine =
-            self.start_engine(runtime, restored, arrivals, outlet, mqtt, ending.clone())?;
+        let engine = self.start_engine(runtime, restored, arrivals, ways, mqtt, ending.clone())?;
         let gate = Arc::new(self.gate());
         let ingest = hearing.run(ingest::Setup {
             topics: self.topics.clone(),
@@ -214,7 +213,7 @@ impl Shell {
         runtime: &Runtime,
         restored: Restored,
         inbox: mpsc::Receiver<Arrival>,
-        outlet: Outlet,
+        ways: Ways,
         mqtt: Arc<MqttLine>,
         ending: Ending,
     ) -> Result<engine::Running, StartError> {
@@ -226,7 +225,8 @@ impl Shell {
             last,
             first,
         } = restored;
-        let lines = Arc::clone(&outlet.lines);
+        let lines = Arc::clone(&ways.lines);
+        let outlet = Outlet::new(ways);
         let committer = Committer::start(journal, (covered, last), outlet, Options::default())?;
         let parts = Parts {
             core: Core::restore(self.config.site.clone(), state),

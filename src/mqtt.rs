@@ -13,6 +13,7 @@ mod acks;
 mod backoff;
 pub mod egress;
 pub mod ingest;
+mod link;
 pub mod look;
 mod oddities;
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dispatch::edge::JournalError;
 use dispatch::{Effect, Input};
-use protocol::ElevatorId;
 use protocol::hardware::{Command, Outcome, Report};
+use protocol::{ElevatorId, Outgoing};
 
 use super::MqttLine;
 use super::held::HeldDoors;
@@ -113,8 +113,8 @@ impl Lines {
     }
 }
 
-/// The committer's way out.
-pub struct Outlet {
+/// Where things go that are released.
+pub struct Ways {
     /// What is said.
     pub egress: Egress,
     /// What is commanded.
@@ -129,6 +129,33 @@ pub struct Outlet {
     pub ending: Ending,
 }
 
+/// The committer's way out.
+pub struct Outlet {
+    ways: Ways,
+    /// Released, to be said.
+    said: Vec<Outgoing>,
+    /// Released, to be acknowledged.
+    acknowledged: Vec<AckToken>,
+}
+
+impl Outlet {
+    /// A way out, along these.
+    #[must_use]
+    pub fn new(ways: Ways) -> Self {
+        Self {
+            ways,
+            said: Vec::new(),
+            acknowledged: Vec::new(),
+        }
+    }
+
+    fn say(&mut self) {
+        if !self.said.is_empty() {
+            self.ways.egress.say_all(self.said.drain(..));
+        }
+    }
+}
+
 impl Sink<Release> for Outlet {
     fn release(
         &mut self,
@@ -140,21 +167,28 @@ impl Sink<Release> for Outlet {
     ) {
         for effect in effects {
             match effect {
-                Effect::Say(message) => self.egress.say(message),
-                Effect::Command(command) => self.lines.send(command, at_ms),
-                Effect::Answer { ticket, answer } => self.operators.answer(ticket, answer),
+                Effect::Say(message) => self.said.push(message),
+                Effect::Command(command) => {
+                    // Some go by the same way as what is said, and in their order.
+                    self.say();
+                    self.ways.lines.send(command, at_ms);
+                }
+                Effect::Answer { ticket, answer } => self.ways.operators.answer(ticket, answer),
             }
         }
-        if let Some(ack) = ack {
-            self.acks.done(ack);
-        }
+        self.acknowledged.extend(ack);
+    }
+
+    fn settle(&mut self) {
+        self.say();
+        self.ways.acks.done(self.acknowledged.drain(..));
     }
 
     fn failed(&mut self, error: JournalError) {
         tracing::error!(%error, "the journal failed");
-        self.ending.call(End::JournalFailed);
+        self.ways.ending.call(End::JournalFailed);
         // Where the inbox is full, the engine's next step tells it the same.
-        let _ = self.inbox.try_send(Arrival {
+        let _ = self.ways.inbox.try_send(Arrival {
             heard: Heard::JournalFailed,
             ack: None,
         });

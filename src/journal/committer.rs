@@ -17,7 +17,7 @@ use dispatch::edge::{Barrier, Batch, Journal, JournalError, Seq};
 /// still part of the group.
 pub const GROUP_RECORDS_MAX: usize = 256;
 /// Facts from one snapshot to the next.
-pub const SNAPSHOT_EVERY: u64 = 10_000;
+pub const SNAPSHOT_EVERY: u64 = 20_000;
 /// Steps that may wait for the committer; then the core waits, and with it the sockets.
 pub const QUEUE_MAX: usize = 1024;
 /// How long a step may wait for its place in the queue. A disk that takes longer is broken.
@@ -27,6 +27,9 @@ pub const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 pub trait Sink<T>: Send {
     /// All facts before this item, and its own, are durable.
     fn release(&mut self, item: T);
+
+    /// Nothing more is released for now: what was may leave, all of it at once.
+    fn settle(&mut self);
 
     /// The journal failed; nothing is released from here on. Called at most once.
     fn failed(&mut self, error: JournalError);
@@ -193,6 +196,8 @@ struct Shared<T> {
 #[derive(Debug)]
 struct Queue<T> {
     jobs: VecDeque<Job<T>>,
+    /// The committer waits for a job. A thread that works needs no wake, which is a system call.
+    idle: bool,
     closing: bool,
     ended: bool,
 }
@@ -202,6 +207,7 @@ impl<T> Shared<T> {
         Self {
             queue: Mutex::new(Queue {
                 jobs: VecDeque::new(),
+                idle: false,
                 closing: false,
                 ended: false,
             }),
@@ -219,8 +225,11 @@ impl<T> Shared<T> {
             return Err(SubmitError::Ended);
         }
         queue.jobs.push_back(job);
+        let wake = std::mem::take(&mut queue.idle);
         drop(queue);
-        self.came.notify_one();
+        if wake {
+            self.came.notify_one();
+        }
         Ok(())
     }
 
@@ -228,6 +237,7 @@ impl<T> Shared<T> {
     fn take(&self) -> Vec<Job<T>> {
         let mut queue = self.lock();
         while queue.jobs.is_empty() && !queue.closing {
+            queue.idle = true;
             queue = self
                 .came
                 .wait(queue)
@@ -327,7 +337,6 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
                     self.barrier.hold(item).map_err(|full| {
                         JournalError::Store(format!("more than {} steps wait", full.capacity))
                     })?;
-                    self.release();
                 }
                 Job::Snapshot(state) => {
                     self.sync()?;
@@ -335,6 +344,8 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
                 }
             }
         }
+        // Steps without facts, which nothing before them holds back.
+        self.release();
         self.sync()
     }
 
@@ -350,8 +361,13 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
     }
 
     fn release(&mut self) {
+        let mut any = false;
         while let Some(item) = self.barrier.release() {
             self.sink.release(item);
+            any = true;
+        }
+        if any {
+            self.sink.settle();
         }
     }
 }

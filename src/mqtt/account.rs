@@ -78,6 +78,7 @@ impl Account {
         mqtt.set_keep_alive(Duration::from_secs(KEEP_ALIVE_S))
             .set_clean_session(options.clean)
             .set_manual_acks(options.manual_acks)
+            .set_inflight(options.window)
             .set_max_packet_size(PACKET_BYTES_MAX + HEADER_BYTES_MAX, PACKET_BYTES_MAX);
         if let Some((name, password)) = &self.login {
             mqtt.set_credentials(name, password);
@@ -117,6 +118,8 @@ pub struct Client {
     pub clean: bool,
     /// Nothing is acknowledged by itself.
     pub manual_acks: bool,
+    /// Messages to the broker that it may leave unacknowledged, from 1.
+    pub window: u16,
     /// What the broker says when it goes without a word.
     pub will: Option<rumqttc::LastWill>,
 }

@@ -3,7 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch::edge::ack::{AckLine, Ticket};
-use rumqttc::{AsyncClient, Publish, QoS};
+use rumqttc::{Disconnect, PubAck, Request};
+
+use super::link::Requests;
 
 /// Names a message that is to be acknowledged.
 pub type AckToken = Ticket;
@@ -18,20 +20,20 @@ pub struct Acks {
 
 struct Inner {
     line: AckLine<u16>,
-    /// The connection is there. While it is not, nothing may be queued: the client library would
-    /// send it on the next one, where the packet id is another message's.
+    /// The connection is there. While it is not, nothing may wait for it: it would be sent on the
+    /// next one, where the packet id is another message's.
     open: bool,
-    client: AsyncClient,
+    requests: Requests,
 }
 
 impl Acks {
-    pub(super) fn new(client: AsyncClient) -> Self {
+    pub(super) fn new(requests: Requests) -> Self {
         let line = AckLine::new(UNACKNOWLEDGED_MAX);
         Self {
             inner: Mutex::new(Inner {
                 line,
                 open: false,
-                client,
+                requests,
             }),
         }
     }
@@ -51,7 +53,7 @@ impl Acks {
         }
     }
 
-    /// The connection is gone. What is queued in the client library is the caller's to drop.
+    /// The connection is gone. What waits to be sent is the caller's to drop.
     pub(super) fn close(&self) {
         self.lock().open = false;
     }
@@ -62,19 +64,21 @@ impl Acks {
         self.lock().line.received(packet_id).ok()
     }
 
-    /// All that the message caused is durable: it is acknowledged once those before it are.
-    pub fn done(&self, token: AckToken) {
+    /// All that these messages caused is durable: each is acknowledged once those before it are.
+    pub fn done(&self, tokens: impl IntoIterator<Item = AckToken>) {
         let mut inner = self.lock();
-        inner.line.due(token);
-        while inner.open
-            && let Some(packet_id) = inner.line.leave()
-        {
-            let mut publish = Publish::new("", QoS::AtLeastOnce, Vec::new());
-            publish.pkid = packet_id;
-            if inner.client.try_ack(&publish).is_err() {
-                // The queue has room for all packet ids; it can only be gone, with the connection.
-                tracing::debug!(packet_id, "an acknowledgement was not sent");
-            }
+        for token in tokens {
+            inner.line.due(token);
+        }
+        let Inner {
+            line,
+            open,
+            requests,
+        } = &mut *inner;
+        if *open {
+            // There is room for all packet ids.
+            let leaving = std::iter::from_fn(|| line.leave());
+            requests.put_all(leaving.map(|packet_id| Request::PubAck(PubAck::new(packet_id))));
         }
     }
 
@@ -83,7 +87,7 @@ impl Acks {
         let mut inner = self.lock();
         if inner.open {
             inner.open = false;
-            let _ = inner.client.try_disconnect();
+            inner.requests.put(Request::Disconnect(Disconnect));
         }
     }
 

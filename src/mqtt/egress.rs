@@ -15,7 +15,7 @@ use dispatch::edge::outbox::{Keep, Next, Outbox};
 use protocol::hardware::{Outcome, Report};
 use protocol::robot::ConnectionState;
 use protocol::{Outgoing, Topics};
-use rumqttc::{AsyncClient, LastWill, QoS};
+use rumqttc::{Disconnect, LastWill, Publish, QoS, Request};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -23,6 +23,7 @@ pub use connection::{Connection, Running};
 use word::{Word, presence, said_of_us, shortened};
 
 use super::account::{Account, Client};
+use super::link::{Link, Requests};
 use crate::clock::Clock;
 use crate::inbox::{Arrival, Heard, Inbox};
 use crate::instance::Stamps;
@@ -32,10 +33,10 @@ const OUTBOX_MAX: usize = 65_536;
 /// So many wait that nothing more is to be heard that would be answered. What is on its way through
 /// the core by then needs less than the other half (inbox and committer hold 1,024 steps each).
 const CROWDED: usize = OUTBOX_MAX / 2;
-/// Messages that the broker may leave unacknowledged; the default of the client library.
-const WINDOW: usize = 100;
-/// Requests that wait in the client library: the window, and what goes beside it.
-const REQUESTS: usize = WINDOW + 16;
+/// Messages that the broker may leave unacknowledged: with 20 ms for each, 50,000 leave in a second.
+const WINDOW: u16 = 1_000;
+/// Requests that wait to be written: the window, and what goes beside it.
+const REQUESTS: usize = WINDOW as usize + 16;
 
 /// What the egress needs.
 pub struct Setup {
@@ -60,7 +61,7 @@ struct Shared {
     stamps: Stamps,
     clock: Clock,
     inbox: Inbox,
-    client: AsyncClient,
+    requests: Requests,
     state: Mutex<State>,
     /// The link is open, and the outbox half full or more.
     crowded: watch::Sender<bool>,
@@ -74,12 +75,20 @@ struct State {
     outbox: Outbox<Word>,
     /// The journal is loaded and every subscription is granted.
     ready: bool,
-    /// Handed to the client library, which has given them no packet id yet.
+    /// Waiting to be written, without a packet id yet.
     submitted: VecDeque<u64>,
-    /// What the client library sent and the broker has not acknowledged, the oldest first.
+    /// What was written and the broker has not acknowledged, the oldest first.
     flight: VecDeque<Sent>,
     /// The last ONLINE that was handed over.
     online: Option<u64>,
+}
+
+/// What became of a message.
+enum News {
+    /// It was written, with this packet id.
+    Sent(u16),
+    /// The broker has it.
+    Acked(u16),
 }
 
 struct Sent {
@@ -105,6 +114,7 @@ impl Egress {
             id: format!("{}-out", stamps.source()),
             clean: true,
             manual_acks: false,
+            window: WINDOW,
             will: Some(LastWill::new(
                 will.topic,
                 will.payload,
@@ -112,9 +122,9 @@ impl Egress {
                 will.retain,
             )),
         };
-        let (client, connection) = account.connection(options, REQUESTS);
+        let (requests, link) = Link::new(&account, options, REQUESTS);
         let state = State {
-            outbox: Outbox::new(OUTBOX_MAX, WINDOW),
+            outbox: Outbox::new(OUTBOX_MAX, usize::from(WINDOW)),
             ready: false,
             submitted: VecDeque::new(),
             flight: VecDeque::new(),
@@ -125,36 +135,42 @@ impl Egress {
             stamps,
             clock,
             inbox,
-            client,
+            requests,
             state: Mutex::new(state),
             crowded: watch::Sender::new(false),
             empty: Notify::new(),
             online: watch::Sender::new(false),
         }));
-        (egress.clone(), Connection::new(egress, connection))
+        (egress.clone(), Connection::new(egress, link))
     }
 
     /// Says something, in its turn. Never waits: the committer's thread holds doors too. Where the
     /// outbox is full the message is lost, which the log tells: replies are asked for again, states
     /// follow. Whoever hears waits for [`Egress::room`] long before that.
     pub fn say(&self, message: Outgoing) {
+        self.say_all([message]);
+    }
+
+    /// Says several things, as [`Egress::say`] does.
+    pub fn say_all(&self, messages: impl IntoIterator<Item = Outgoing>) {
         let mut state = self.lock();
-        self.push(&mut state, message);
+        for message in messages {
+            self.push(&mut state, message);
+        }
         self.pump(&mut state);
     }
 
-    /// Waits while so much waits for the broker that nothing more is to be heard. It ends by
-    /// itself: a broker that acknowledges nothing is left.
+    /// Whether so much waits for the broker that nothing more is to be heard.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        *self.0.crowded.borrow()
+    }
+
+    /// Waits while it is crowded. It ends by itself: a broker that acknowledges nothing is left.
     pub async fn room(&self) {
-        if *self.0.crowded.borrow() {
-            // The sender lives as long as this.
-            let _ = self
-                .0
-                .crowded
-                .subscribe()
-                .wait_for(|crowded| !crowded)
-                .await;
-        }
+        // The sender lives as long as this.
+        let mut crowded = self.0.crowded.subscribe();
+        let _ = crowded.wait_for(|crowded| !crowded).await;
     }
 
     /// Whether the journal is loaded and every subscription is granted. Each time that it becomes
@@ -208,9 +224,10 @@ impl Egress {
         }
     }
 
-    /// Hands to the client library what may leave.
+    /// Hands to the link what may leave.
     fn pump(&self, state: &mut State) {
         let now_ms = self.0.clock.mono_ms();
+        let mut leaving = Vec::new();
         loop {
             match state.outbox.next(now_ms) {
                 Some(Next::Send {
@@ -230,22 +247,18 @@ impl Egress {
                         }
                     }
                     let envelope = message.encode(&self.0.topics, stamp);
-                    let sent = self.0.client.try_publish(
-                        envelope.topic,
-                        QoS::AtLeastOnce,
-                        envelope.retain,
-                        envelope.payload,
-                    );
-                    match sent {
-                        Ok(()) => state.submitted.push_back(id),
-                        // The queue has room for the window; it can only be gone, at the end.
-                        Err(error) => tracing::debug!(%error, "a message was not sent"),
-                    }
+                    let mut publish =
+                        Publish::new(envelope.topic, QoS::AtLeastOnce, envelope.payload);
+                    publish.retain = envelope.retain;
+                    leaving.push(Request::Publish(publish));
+                    state.submitted.push_back(id);
                 }
                 Some(Next::Dropped(word)) => self.dropped(&word.message),
                 None => break,
             }
         }
+        // There is room for the window.
+        self.0.requests.put_all(leaving);
         if state.outbox.is_empty() {
             self.0.empty.notify_waiters();
         }
@@ -291,20 +304,31 @@ impl Egress {
         self.0.empty.notify_waiters();
     }
 
-    /// The client library sent the next message, with this packet id. Says since when the oldest
-    /// is not acknowledged.
-    fn sent(&self, packet_id: u16) -> Option<Instant> {
+    /// What became of messages, in order. Says since when the oldest is not acknowledged.
+    fn note(&self, news: impl IntoIterator<Item = News>) -> Option<Instant> {
         let mut state = self.lock();
-        if let Some(id) = state.submitted.pop_front() {
-            let at = Instant::now();
-            state.flight.push_back(Sent { packet_id, id, at });
+        let at = Instant::now();
+        let mut acked = false;
+        for news in news {
+            match news {
+                News::Sent(packet_id) => {
+                    if let Some(id) = state.submitted.pop_front() {
+                        state.flight.push_back(Sent { packet_id, id, at });
+                    }
+                }
+                News::Acked(packet_id) => {
+                    acked = true;
+                    self.acked(&mut state, packet_id);
+                }
+            }
+        }
+        if acked {
+            self.pump(&mut state);
         }
         state.flight.front().map(|sent| sent.at)
     }
 
-    /// Says as much of what is left.
-    fn acked(&self, packet_id: u16) -> Option<Instant> {
-        let mut state = self.lock();
+    fn acked(&self, state: &mut State, packet_id: u16) {
         // Mostly the first: brokers acknowledge in order.
         let mut flight = state.flight.iter();
         let place = flight.position(|sent| sent.packet_id == packet_id);
@@ -314,8 +338,6 @@ impl Egress {
                 self.0.online.send_replace(true);
             }
         }
-        self.pump(&mut state);
-        state.flight.front().map(|sent| sent.at)
     }
 
     /// Waits until the broker has everything, or cannot be reached.
@@ -336,7 +358,7 @@ impl Egress {
     /// Takes leave of the broker, behind all that was handed over. From here on nobody says ONLINE.
     fn leave(&self) {
         self.lock().ready = false;
-        let _ = self.0.client.try_disconnect();
+        self.0.requests.put(Request::Disconnect(Disconnect));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -14,7 +14,7 @@ use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
 use protocol::{Decoded, GatewayId, Inbound, InstanceId, Topics, decode};
 use rumqttc::{
-    AsyncClient, ConnAck, ConnectionError, Event, EventLoop, Packet, Publish, QoS, StateError,
+    ConnAck, ConnectionError, Event, Packet, Publish, QoS, Request, StateError, Subscribe,
     SubscribeFilter,
 };
 use tokio::sync::watch;
@@ -25,6 +25,7 @@ use super::account::{Account, Client};
 use super::acks::{AckToken, Acks};
 use super::backoff::Backoff;
 use super::egress::Egress;
+use super::link::{Link, Requests};
 use super::look::{Gate, check};
 use super::oddities::Oddities;
 use crate::ending::{End, Ending};
@@ -58,8 +59,8 @@ pub struct Setup {
 
 /// The connection of an ingest, not yet polled.
 pub struct Connection {
-    client: AsyncClient,
-    connection: EventLoop,
+    requests: Requests,
+    link: Link,
     acks: Arc<Acks>,
 }
 
@@ -78,13 +79,14 @@ impl Connection {
             id: format!("{gateway}-in"),
             clean: false,
             manual_acks: true,
+            window: 1,
             will: None,
         };
-        let (client, connection) = account.connection(options, REQUESTS);
-        let acks = Arc::new(Acks::new(client.clone()));
+        let (requests, link) = Link::new(account, options, REQUESTS);
+        let acks = Arc::new(Acks::new(requests.clone()));
         Self {
-            client,
-            connection,
+            requests,
+            link,
             acks,
         }
     }
@@ -99,16 +101,16 @@ impl Connection {
     #[must_use]
     pub fn run(self, setup: Setup) -> Running {
         let Self {
-            client,
-            connection,
+            requests,
+            link,
             acks,
         } = self;
         let (stop, stopped) = watch::channel(false);
         let task = Task {
             backoff: Backoff::new(setup.seed),
             setup,
-            client,
-            connection,
+            requests,
+            link,
             acks: Arc::clone(&acks),
             stopped,
             subscribed: false,
@@ -141,8 +143,8 @@ impl Running {
 /// The task that polls.
 struct Task {
     setup: Setup,
-    client: AsyncClient,
-    connection: EventLoop,
+    requests: Requests,
+    link: Link,
     acks: Arc<Acks>,
     stopped: watch::Receiver<bool>,
     backoff: Backoff,
@@ -220,11 +222,11 @@ impl Task {
         loop {
             let event = match self.suback {
                 // A poll that is given up is fatal for the connection, which ends here anyway.
-                Some(until) => match timeout_at(until, self.connection.poll()).await {
+                Some(until) => match timeout_at(until, self.link.poll()).await {
                     Ok(event) => event,
                     Err(_) => return "no SUBACK in time".to_owned(),
                 },
-                None => self.connection.poll().await,
+                None => self.link.poll().await,
             };
             let result = match event {
                 Ok(Event::Incoming(Packet::ConnAck(ack))) => self.open(&ack),
@@ -264,8 +266,9 @@ impl Task {
         self.own_echo = false;
         self.backoff.began();
         self.acks.open();
-        if self.connection.mqtt_options.clean_session() {
-            self.connection.mqtt_options.set_clean_session(false);
+        let options = &mut self.link.connection.mqtt_options;
+        if options.clean_session() {
+            options.set_clean_session(false);
             return Err("the session was thrown away, the next one begins".to_owned());
         }
         if ack.session_present && self.subscribed {
@@ -276,9 +279,10 @@ impl Task {
         let filters = filters
             .into_iter()
             .map(|filter| SubscribeFilter::new(filter, QoS::AtLeastOnce));
-        self.client
-            .try_subscribe_many(filters)
-            .map_err(|error| error.to_string())
+        let subscribe = Request::Subscribe(Subscribe::new_many(filters));
+        // Nothing waits yet on a new connection.
+        self.requests.put(subscribe);
+        Ok(())
     }
 
     /// Every subscription is granted on this connection.
@@ -291,20 +295,17 @@ impl Task {
         self.setup.egress.set_ready(true);
     }
 
-    /// The connection is gone. What the library kept for the next one is taken from it: requests
-    /// for a session that may be forgotten, acknowledgements for messages that come again, and
-    /// messages that it read and did not tell, which would pass for those of the next connection.
+    /// The connection is gone.
     async fn down(&mut self) {
         self.acks.close();
-        self.connection.clean();
-        self.connection.pending.clear();
-        self.connection.state.events.clear();
+        self.link.end();
         self.suback = None;
         if std::mem::take(&mut self.poisoned) {
             // The broker would bring it again for ever. What else waited in the session is lost
             // with it; robots repeat until they are answered.
             tracing::error!("a packet cannot be taken, throwing the session away");
-            self.connection.mqtt_options.set_clean_session(true);
+            let options = &mut self.link.connection.mqtt_options;
+            options.set_clean_session(true);
         }
         if self.up {
             self.up = false;
@@ -319,9 +320,11 @@ impl Task {
     }
 
     async fn hear(&mut self, publish: Publish) {
-        tokio::select! {
-            () = self.setup.egress.room() => {}
-            _ = self.stopped.wait_for(|stopped| *stopped) => {}
+        if self.setup.egress.is_crowded() {
+            tokio::select! {
+                () = self.setup.egress.room() => {}
+                _ = self.stopped.wait_for(|stopped| *stopped) => {}
+            }
         }
         let ack = match publish.qos {
             QoS::AtMostOnce => None,
@@ -361,7 +364,7 @@ impl Task {
         };
         match (heard, ack) {
             (Some(heard), ack) => self.deliver(heard, ack).await,
-            (None, Some(ack)) => self.acks.done(ack),
+            (None, Some(ack)) => self.acks.done([ack]),
             (None, None) => {}
         }
     }

@@ -170,6 +170,7 @@ impl<'a> Look<'a> {
             id: format!("{}-look-{}", gate.stamps.source(), gate.stamps.instance()),
             clean: true,
             manual_acks: false,
+            window: 16,
             will: None,
         };
         let (client, mut connection) = gate.account.connection(options, 16);

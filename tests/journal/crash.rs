@@ -30,6 +30,8 @@ impl Sink<u64> for Acknowledge {
         out.flush().unwrap();
     }
 
+    fn settle(&mut self) {}
+
     fn failed(&mut self, error: JournalError) {
         panic!("{error}");
     }

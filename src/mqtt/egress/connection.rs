@@ -1,15 +1,17 @@
 //! The connection that an egress speaks through.
 
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rumqttc::{Event, EventLoop, Packet};
+use rumqttc::{Event, Packet};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Egress;
+use super::{Egress, News};
 use crate::ending::{End, Ending};
+use crate::mqtt::link::Link;
 use crate::mqtt::{Backoff, Gate};
 
 /// For the acknowledgement of a message. A broker that takes messages and acknowledges none is as
@@ -20,7 +22,7 @@ const ACK: Duration = Duration::from_secs(10);
 /// The connection of an egress, not yet polled.
 pub struct Connection {
     egress: Egress,
-    pub(super) connection: EventLoop,
+    pub(super) link: Link,
 }
 
 /// The running connection.
@@ -31,18 +33,18 @@ pub struct Running {
 }
 
 impl Connection {
-    pub(super) fn new(egress: Egress, connection: EventLoop) -> Self {
-        Self { egress, connection }
+    pub(super) fn new(egress: Egress, link: Link) -> Self {
+        Self { egress, link }
     }
 
     /// Starts to connect, each time through `gate`. Needs a tokio runtime.
     #[must_use]
     pub fn run(self, gate: Arc<Gate>, ending: Ending, seed: u64) -> Running {
-        let Self { egress, connection } = self;
+        let Self { egress, link } = self;
         let (stop, stopped) = watch::channel(false);
         let task = Task {
             egress: egress.clone(),
-            connection,
+            link,
             gate,
             ending,
             backoff: Backoff::new(seed),
@@ -74,7 +76,7 @@ impl Running {
 
 struct Task {
     egress: Egress,
-    connection: EventLoop,
+    link: Link,
     gate: Arc<Gate>,
     ending: Ending,
     backoff: Backoff,
@@ -96,12 +98,7 @@ impl Task {
             };
             self.backoff.ended("-out");
             self.egress.closed();
-            self.connection.clean();
-            // What the library kept for the next connection is in the outbox, and what it read and
-            // did not tell would pass for the next one's acknowledgements.
-            self.connection.pending.clear();
-            self.connection.state.collision = None;
-            self.connection.state.events.clear();
+            self.link.end();
             if *self.stopped.borrow() {
                 return;
             }
@@ -117,11 +114,11 @@ impl Task {
         loop {
             let event = match owed {
                 // A poll that is given up is fatal for the connection, which ends here anyway.
-                Some(since) => match timeout_at(since + ACK, self.connection.poll()).await {
+                Some(since) => match timeout_at(since + ACK, self.link.poll()).await {
                     Ok(event) => event,
                     Err(_) => return "no PUBACK in time".to_owned(),
                 },
-                None => self.connection.poll().await,
+                None => self.link.poll().await,
             };
             match event {
                 Ok(Event::Incoming(Packet::ConnAck(_))) => {
@@ -129,13 +126,22 @@ impl Task {
                     self.backoff.began();
                     self.egress.opened();
                 }
-                Ok(Event::Outgoing(rumqttc::Outgoing::Publish(packet_id))) => {
-                    owed = self.egress.sent(packet_id);
+                Ok(event) => {
+                    let link = &mut self.link;
+                    let events = iter::once(event).chain(iter::from_fn(|| link.ready()));
+                    owed = self.egress.note(events.filter_map(news));
                 }
-                Ok(Event::Incoming(Packet::PubAck(ack))) => owed = self.egress.acked(ack.pkid),
-                Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
                 Err(why) => return why.to_string(),
             }
         }
+    }
+}
+
+/// What an event says about a message.
+fn news(event: Event) -> Option<News> {
+    match event {
+        Event::Outgoing(rumqttc::Outgoing::Publish(packet_id)) => Some(News::Sent(packet_id)),
+        Event::Incoming(Packet::PubAck(ack)) => Some(News::Acked(ack.pkid)),
+        Event::Incoming(_) | Event::Outgoing(_) => None,
     }
 }

@@ -1,7 +1,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use protocol::{InstanceId, RobotId, SiteId};
-use rumqttc::EventLoop;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -9,7 +8,7 @@ use super::*;
 use crate::config::{Broker, MqttConfig};
 
 /// An egress whose connection nobody polls: what it hands over stays there.
-fn egress() -> (Egress, EventLoop) {
+fn egress() -> (Egress, Link) {
     let config = MqttConfig {
         broker: Broker::Embedded,
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
@@ -28,7 +27,7 @@ fn egress() -> (Egress, EventLoop) {
         clock,
         inbox,
     });
-    (egress, connection.connection)
+    (egress, connection.link)
 }
 
 fn word(n: usize) -> Outgoing {
@@ -38,15 +37,14 @@ fn word(n: usize) -> Outgoing {
 }
 
 /// A broker takes all that was handed over, and acknowledges it.
-fn take(egress: &Egress, connection: &mut EventLoop) -> usize {
-    connection.clean();
-    connection.pending.clear();
+fn take(egress: &Egress, link: &mut Link) -> usize {
+    link.end();
     let count = u16::try_from(egress.lock().submitted.len()).unwrap();
     for id in 1..=count {
-        egress.sent(id);
+        egress.note([News::Sent(id)]);
     }
     for id in 1..=count {
-        egress.acked(id);
+        egress.note([News::Acked(id)]);
     }
     usize::from(count)
 }
@@ -58,7 +56,7 @@ async fn has_room(egress: &Egress) -> bool {
 
 #[tokio::test]
 async fn a_broker_that_takes_nothing_stalls_no_speaker_and_holds_back_who_hears() {
-    let (egress, mut connection) = egress();
+    let (egress, mut link) = egress();
     egress.opened();
     let mut longest = std::time::Duration::ZERO;
     for n in 0..OUTBOX_MAX + 100 {
@@ -87,19 +85,19 @@ async fn a_broker_that_takes_nothing_stalls_no_speaker_and_holds_back_who_hears(
     while egress.lock().outbox.len() >= CROWDED {
         assert!(!has_room(&egress).await);
         for _ in 0..100 {
-            taken += take(&egress, &mut connection);
+            taken += take(&egress, &mut link);
         }
     }
     assert!(has_room(&egress).await);
     while !egress.lock().outbox.is_empty() {
-        taken += take(&egress, &mut connection);
+        taken += take(&egress, &mut link);
     }
     assert_eq!(taken, OUTBOX_MAX, "each of them once");
 }
 
 #[tokio::test]
 async fn a_link_that_is_gone_holds_nobody_back() {
-    let (egress, _connection) = egress();
+    let (egress, _link) = egress();
     egress.opened();
     for n in 0..CROWDED {
         egress.say(word(n));
@@ -116,26 +114,34 @@ async fn a_link_that_is_gone_holds_nobody_back() {
 
 #[tokio::test]
 async fn acknowledgements_out_of_order_or_for_nothing_take_nothing_else_out() {
-    let (egress, _connection) = egress();
+    let (egress, _link) = egress();
     egress.opened();
     for n in 0..3 {
         egress.say(word(n));
     }
-    let first = egress.sent(7).unwrap();
-    egress.sent(8);
-    egress.sent(9);
-    assert_eq!(egress.acked(8), Some(first), "the oldest is still owed");
-    assert_eq!(egress.acked(8), Some(first));
-    assert_eq!(egress.acked(99), Some(first));
+    let first = egress.note([News::Sent(7)]).unwrap();
+    egress.note([News::Sent(8)]);
+    egress.note([News::Sent(9)]);
+    assert_eq!(
+        egress.note([News::Acked(8)]),
+        Some(first),
+        "the oldest is still owed"
+    );
+    assert_eq!(egress.note([News::Acked(8)]), Some(first));
+    assert_eq!(egress.note([News::Acked(99)]), Some(first));
     assert_eq!(egress.lock().outbox.len(), 2);
-    assert!(egress.acked(7).is_some_and(|since| since >= first));
-    assert_eq!(egress.acked(9), None);
+    assert!(
+        egress
+            .note([News::Acked(7)])
+            .is_some_and(|since| since >= first)
+    );
+    assert_eq!(egress.note([News::Acked(9)]), None);
     assert_eq!(egress.lock().outbox.len(), 0);
 }
 
 #[tokio::test]
 async fn presence_that_waited_is_said_only_where_it_is_true() {
-    let (egress, _connection) = egress();
+    let (egress, _link) = egress();
     egress.opened();
     egress.set_ready(true);
     egress.closed();
