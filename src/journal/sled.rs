@@ -5,7 +5,7 @@
 //!
 //! | tree | key | value |
 //! |---|---|---|
-//! | `records` | number | a record (`dispatch::edge::record`) |
+//! | `records` | number of the first | records (`dispatch::edge::record`), one behind the other |
 //! | `ledger` | order id with its workflow's tag | a row that may change or changed lately, sealed |
 //! | `blocks` | number | what a block of `ended` holds: the rows of ended orders; sealed |
 //! | `snapshots` | number covered, number of the chunk | up to 4,000 bytes of a snapshot, sealed |
@@ -15,6 +15,7 @@ mod anew;
 mod handle;
 mod ledger;
 mod open;
+mod pages;
 mod read;
 mod write;
 
@@ -34,11 +35,13 @@ use super::rows::{corrupt, unseal};
 use super::witness::Witness;
 use handle::Handle;
 use ledger::Ledger;
+use pages::Pages;
 use write::Pending;
 
 /// The version of the store's format that is written; every version up to it is read. It also
-/// covers the version of records. Format 1 had no blocks: its ledger lies loose.
-pub const FORMAT: u64 = 2;
+/// covers the version of records. Format 1 had no blocks: its ledger lies loose. Up to format 2
+/// each record had a value of its own.
+pub const FORMAT: u64 = 3;
 /// Values written or removed in one go while tidying up.
 const GROUP: usize = 256;
 
@@ -52,7 +55,7 @@ const TALLY_KEY: &[u8] = b"ledger";
 #[derive(Debug)]
 pub struct SledJournal {
     db: Handle,
-    records: Tree,
+    pages: Pages,
     ledger_tree: Tree,
     blocks: Tree,
     snapshots: Tree,
@@ -71,8 +74,8 @@ pub struct SledJournal {
     ledger: Ledger,
     /// Appended and not in the store.
     pending: Pending,
-    /// Covered records that are still there: from, up to.
-    trim: (Seq, Seq),
+    /// The last record that the snapshot covers. Pages with no other are removed step by step.
+    covered: Seq,
     state: Stage,
     /// After the store.
     before: Before,
@@ -170,12 +173,6 @@ impl Journal for SledJournal {
         let before = self.before.put_back();
         let mut found = reading(before.clone(), || self.read_all(row))?;
         self.chain = Chain::new(found.end);
-        let next = found
-            .loaded
-            .snapshot
-            .as_ref()
-            .map_or(1, |(covers, _)| covers + 1);
-        self.trim = (next, next);
         reading(before, || self.tidy(&mut found))?;
         self.flush()?;
         self.witness
@@ -204,14 +201,13 @@ impl Journal for SledJournal {
 
     fn snapshot(&mut self, covers: Seq, state: &[u8]) -> Result<(), JournalError> {
         self.doing(|journal| {
-            let (_, covered) = journal.trim;
             let end = journal.chain.end().seq;
             if covers > end {
                 let detail = format!("a snapshot of record {covers}, the last is {end}");
                 return Err(JournalError::Store(detail));
             }
             // Nothing happened since the last one.
-            if covers < covered {
+            if covers <= journal.covered {
                 return Ok(());
             }
             journal.write_pending()?;

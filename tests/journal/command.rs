@@ -10,7 +10,7 @@ use protocol::{ElevatorId, Fence};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{load, open_sled, step};
+use crate::{change_record, load, open_sled, step};
 
 pub(crate) struct Site {
     dir: TempDir,
@@ -90,10 +90,7 @@ impl Site {
 /// Changes one byte of a record where it is stored.
 pub(crate) fn damage(data: &Path, seq: Seq) {
     let db = open_sled(&data.join("journal"));
-    let records = db.open_tree("records").unwrap();
-    let mut record = records.get(seq.to_be_bytes()).unwrap().unwrap().to_vec();
-    record[45] ^= 1;
-    records.insert(seq.to_be_bytes(), record).unwrap();
+    change_record(&db, seq, |record| record[45] ^= 1);
     db.flush().unwrap();
 }
 

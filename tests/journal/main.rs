@@ -15,7 +15,8 @@ use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 
-use dispatch::edge::{Batch, Journal, JournalError, LedgerChange, Loaded};
+use dispatch::edge::record::split;
+use dispatch::edge::{Batch, Journal, JournalError, LedgerChange, Loaded, Seq};
 use dispatch::{ElevatorFact, Fact};
 use hallcall::journal::SledJournal;
 use protocol::ElevatorId;
@@ -55,6 +56,17 @@ impl Deref for Read {
     fn deref(&self) -> &Loaded {
         &self.loaded
     }
+}
+
+/// Changes what stands in the store for a record, which is its bytes, or nothing to remove it.
+fn change_record(db: &sled::Db, seq: Seq, change: impl FnOnce(&mut Vec<u8>)) {
+    let records = db.open_tree("records").unwrap();
+    let page = records.range(..=seq.to_be_bytes()).next_back();
+    let (key, page) = page.unwrap().unwrap();
+    let first = Seq::from_be_bytes(key.as_ref().try_into().unwrap());
+    let mut stored: Vec<_> = split(&page).map(<[u8]>::to_vec).collect();
+    change(&mut stored[usize::try_from(seq - first).unwrap()]);
+    records.insert(key, stored.concat()).unwrap();
 }
 
 fn load(journal: &mut SledJournal) -> Result<Read, JournalError> {

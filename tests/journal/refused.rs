@@ -9,7 +9,7 @@ use dispatch::edge::{Journal, JournalError};
 use hallcall::journal::SledJournal;
 use tempfile::TempDir;
 
-use crate::{copy, load, open_sled, step, used};
+use crate::{change_record, copy, load, open_sled, step, used};
 
 /// Every file below a directory but the lock, with its bytes.
 pub(crate) fn bytes(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -79,25 +79,17 @@ fn seal(key: &[u8], value: &[u8]) -> Vec<u8> {
 fn an_edited_store_is_refused_and_left_as_it_is() {
     let table: [(&str, u64, Change); 5] = [
         ("record 400 is corrupt", 400, |db| {
-            let records = db.open_tree("records").unwrap();
-            let mut record = records
-                .get(400_u64.to_be_bytes())
-                .unwrap()
-                .unwrap()
-                .to_vec();
-            record[45] ^= 1;
-            records.insert(400_u64.to_be_bytes(), record).unwrap();
+            change_record(db, 400, |record| record[45] ^= 1);
         }),
         ("record 450 is corrupt", 450, |db| {
-            let records = db.open_tree("records").unwrap();
-            records.remove(450_u64.to_be_bytes()).unwrap();
+            change_record(db, 450, Vec::clear);
         }),
         (
-            "the store has format 3, this program reads up to 2",
+            "the store has format 4, this program reads up to 3",
             0,
             |db| {
                 let meta = db.open_tree("meta").unwrap();
-                let newer = seal(b"format", &3_u64.to_be_bytes());
+                let newer = seal(b"format", &4_u64.to_be_bytes());
                 meta.insert("format", newer).unwrap();
             },
         ),

@@ -141,6 +141,24 @@ pub fn decode(record: &[u8]) -> Result<(Header, Fact), RecordError> {
     Ok((header, fact))
 }
 
+/// The records that lie one behind the other. Where the length of one leads beyond the end, all
+/// that is left is the last one.
+pub fn split(records: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = records;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let length = rest.get(2..6).and_then(|field| field.try_into().ok());
+        let length = length.and_then(|field| usize::try_from(u32::from_be_bytes(field)).ok());
+        let whole = length.and_then(|length| length.checked_add(OVERHEAD_BYTES));
+        let whole = whole.unwrap_or(usize::MAX).min(rest.len());
+        let (record, behind) = rest.split_at(whole);
+        rest = behind;
+        Some(record)
+    })
+}
+
 /// CRC-32C over the parts, one after the other.
 #[must_use]
 pub fn checksum(parts: &[&[u8]]) -> u32 {

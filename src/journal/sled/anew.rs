@@ -6,7 +6,7 @@ use dispatch::edge::record::checksum;
 use dispatch::edge::{JournalError, LedgerChange, Loaded, Seq};
 
 use super::open::create_as;
-use super::{OWNER_KEY, SNAPSHOT_KEY, SledJournal, TALLY_KEY, failed, store, write};
+use super::{OWNER_KEY, SNAPSHOT_KEY, SledJournal, TALLY_KEY, failed, store};
 use crate::journal::blocks::{self, BLOCK_BYTES};
 use crate::journal::directory::DataDir;
 use crate::journal::rows::LedgerRow;
@@ -67,10 +67,12 @@ impl SledJournal {
                 new.meta.insert(key, value).map_err(store)?;
             }
         }
-        for row in self.records.range(first.to_be_bytes()..=last.to_be_bytes()) {
-            let (key, record) = row.map_err(store)?;
-            write(&new.records, [(key.to_vec(), Some(record.to_vec()))])?;
-        }
+        self.pages.records::<JournalError>(first, |seq, record| {
+            if seq > last {
+                return Ok(());
+            }
+            new.take_record(seq, record)
+        })?;
         new.flush()
     }
 

@@ -11,6 +11,7 @@ use dispatch::edge::{Anchor, Chain, JournalError};
 
 use super::handle::Handle;
 use super::ledger::Ledger;
+use super::pages::Pages;
 use super::write::Pending;
 use super::{FORMAT, FORMAT_KEY, ID_KEY, SledJournal, Stage, TALLY_KEY, failed, store, write};
 use crate::journal::before::Before;
@@ -102,7 +103,7 @@ impl SledJournal {
         let (witness, durable) = Witness::open(&dir.journal())?;
         let data = dir.data_file()?;
         Ok(Self {
-            records: tree("records")?,
+            pages: Pages::new(tree("records")?),
             ledger_tree: tree("ledger")?,
             blocks: tree("blocks")?,
             snapshots: tree("snapshots")?,
@@ -117,7 +118,7 @@ impl SledJournal {
             chain: Chain::new(Anchor::default()),
             ledger: Ledger::default(),
             pending: Pending::default(),
-            trim: (0, 0),
+            covered: 0,
             state: Stage::Opened,
             before: Before::default(),
             _dir: dir,

@@ -53,13 +53,9 @@ impl SledJournal {
     /// What the store says, or the first error of `each`.
     pub fn records<E: From<JournalError>>(
         &self,
-        mut each: impl FnMut(Seq, &[u8]) -> Result<(), E>,
+        each: impl FnMut(Seq, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        for row in &self.records {
-            let (key, record) = row.map_err(store).map_err(E::from)?;
-            each(number(&key)?, &record)?;
-        }
-        Ok(())
+        self.pages.records(0, each)
     }
 
     /// Every row of the ledger that can be read, those of ended orders first, or what is wrong with
@@ -109,10 +105,11 @@ impl SledJournal {
             None => None,
         };
         let mut stored = Vec::new();
-        for row in self.records.range((covers.seq + 1).to_be_bytes()..) {
-            let (key, record) = row.map_err(store)?;
-            stored.push((number(&key)?, record));
-        }
+        self.pages
+            .records::<JournalError>(covers.seq + 1, |seq, record| {
+                stored.push((seq, record.to_vec()));
+                Ok(())
+            })?;
         let Replay { facts, end, cut } = replay(covers, self.durable, stored)?;
         let (ledger, undone) = self.read_ledger(end.seq, row)?;
         let loaded = Loaded {
@@ -225,8 +222,7 @@ impl SledJournal {
             .snapshot
             .as_ref()
             .map_or(0, |(covers, _)| *covers);
-        let numbers = found.tail.iter();
-        remove(&self.records, numbers.map(|seq| seq.to_be_bytes().to_vec()))?;
+        self.pages.cut_after(found.end.seq)?;
         self.ledger = std::mem::take(&mut found.ledger);
         for key in &found.undone {
             self.ledger.forget_loose(key);
@@ -243,11 +239,12 @@ impl SledJournal {
         for (key, value) in meta {
             self.meta.insert(key, value).map_err(store)?;
         }
-        let mut covered = Vec::new();
-        for row in self.records.range(..=covers.to_be_bytes()) {
-            covered.push(row.map_err(store)?.0.to_vec());
-        }
-        remove(&self.records, covered)?;
+        self.covered = covers;
+        self.pages.count()?;
+        let covered: Vec<_> = self.pages.covered(covers, usize::MAX).collect();
+        let keys = covered.iter().map(|first| first.to_be_bytes().to_vec());
+        remove(&self.pages.tree, keys)?;
+        self.pages.count()?;
         self.remove_snapshots_except(covers)
     }
 
@@ -261,11 +258,6 @@ impl SledJournal {
         }
         remove(&self.snapshots, old)
     }
-}
-
-fn number(key: &[u8]) -> Result<Seq, JournalError> {
-    let number = <[u8; 8]>::try_from(key).map(u64::from_be_bytes);
-    number.map_err(|_| corrupt(format!("`{}` is no number of a record", key.escape_ascii())))
 }
 
 /// The rows of a block that are not gone.

@@ -2,10 +2,11 @@
 
 use ::sled::Batch as Writes;
 use ::sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
-use dispatch::edge::record::{ChainHash, RecordError, checksum};
+use dispatch::edge::record::{RecordError, checksum};
 use dispatch::edge::{Anchor, Batch, JournalError, Seq};
 
 use super::ledger::LedgerWrites;
+use super::pages::NewPages;
 use super::{SNAPSHOT_KEY, SledJournal, TALLY_KEY, store, write};
 use crate::journal::rows::{SnapshotHead, seal};
 
@@ -14,9 +15,9 @@ const CHUNK_BYTES: usize = 4000;
 /// Chunks of a snapshot from one sync to the next: sled writes over a segment when what was in it has
 /// been moved and two segments were written since. All of those must be durable by then.
 const SYNC_CHUNKS: usize = 64;
-/// Records that a snapshot covers are removed with the appends after it, so many with each at
-/// least, so that none of them waits long.
-const TRIM_MIN: u64 = 8;
+/// Pages that a snapshot covers are removed with those that are written after it, so many with each
+/// sync at least, so that none of them waits long.
+const TRIM_MIN: usize = 2;
 
 /// Records that wait in memory at most; the committer syncs sooner.
 const PENDING_MAX: u64 = 1024;
@@ -25,9 +26,7 @@ const PENDING_MAX: u64 = 1024;
 /// since sled writes and waits for each batch by itself.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    records: Writes,
-    /// How many records.
-    count: u64,
+    pages: NewPages,
     pub(super) ledger: LedgerWrites,
 }
 
@@ -35,40 +34,58 @@ impl SledJournal {
     pub(super) fn append_step(&mut self, batch: &Batch) -> Result<Seq, JournalError> {
         let last = self.chain.end().seq + batch.facts.len() as u64;
         for (seq, record) in self.chain.extend(&batch.facts).map_err(too_large)? {
-            self.pending.records.insert(&seq.to_be_bytes(), record);
-            self.pending.count += 1;
+            self.pending.pages.push(seq, record);
         }
         let writes = &mut self.pending.ledger;
         for change in &batch.ledger {
             self.ledger.change(change, last, &mut self.ended, writes)?;
         }
-        if self.pending.count >= PENDING_MAX {
+        if self.pending.pages.records() >= PENDING_MAX {
             self.write_pending()?;
         }
         Ok(last)
     }
 
+    /// Takes over a record of another journal.
+    pub(super) fn take_record(&mut self, seq: Seq, record: &[u8]) -> Result<(), JournalError> {
+        self.pending.pages.push(seq, record.to_vec());
+        if self.pending.pages.records() >= PENDING_MAX {
+            self.write_pending()?;
+        }
+        Ok(())
+    }
+
     /// Gives what is pending to the store, in one batch.
     pub(super) fn write_pending(&mut self) -> Result<(), JournalError> {
-        if self.pending.count == 0 {
+        if self.pending.pages.len() == 0 {
             return Ok(());
         }
         let mut pending = std::mem::take(&mut self.pending);
         self.ledger
             .name_blocks(&mut self.ended, &mut pending.ledger);
-        let (from, to) = self.trim;
-        let trimmed = to.min(from + TRIM_MIN.max(2 * pending.count));
-        for seq in from..trimmed {
-            pending.records.remove(&seq.to_be_bytes());
+        let Pending { pages, ledger } = &pending;
+        let mut records = Writes::default();
+        for (first, page) in pages.iter() {
+            records.insert(&first.to_be_bytes(), page);
+        }
+        let mut trimmed = 0;
+        for first in self
+            .pages
+            .covered(self.covered, TRIM_MIN.max(2 * pages.len()))
+        {
+            records.remove(&first.to_be_bytes());
+            trimmed += 1;
         }
         let mut meta = Writes::default();
         meta.insert(TALLY_KEY, self.ledger.tally.write(TALLY_KEY));
-        let Pending {
-            records, ledger, ..
-        } = &pending;
-        (&self.records, &self.ledger_tree, &self.blocks, &self.meta)
+        (
+            &self.pages.tree,
+            &self.ledger_tree,
+            &self.blocks,
+            &self.meta,
+        )
             .transaction(|(in_records, in_ledger, in_blocks, in_meta)| {
-                in_records.apply_batch(records)?;
+                in_records.apply_batch(&records)?;
                 in_ledger.apply_batch(&ledger.loose)?;
                 in_blocks.apply_batch(&ledger.blocks)?;
                 in_meta.apply_batch(&meta)?;
@@ -80,7 +97,7 @@ impl SledJournal {
                     JournalError::Store("a step was given up".to_owned())
                 }
             })?;
-        self.trim.0 = trimmed;
+        self.pages.written(&pending.pages, trimmed);
         Ok(())
     }
 
@@ -95,10 +112,13 @@ impl SledJournal {
             write(&self.snapshots, group.iter().cloned())?;
             self.flush()?;
         }
-        let covers = Anchor {
-            seq: covers,
-            hash: self.hash_of(covers)?,
+        let end = self.chain.end();
+        let hash = if covers == end.seq {
+            end.hash
+        } else {
+            self.pages.hash_of(covers)?
         };
+        let covers = Anchor { seq: covers, hash };
         let head = SnapshotHead {
             covers,
             bytes: state.len() as u64,
@@ -109,22 +129,8 @@ impl SledJournal {
             .map_err(store)?;
         self.flush()?;
         self.remove_snapshots_except(covers.seq)?;
-        self.trim.1 = covers.seq + 1;
+        self.covered = covers.seq;
         Ok(())
-    }
-
-    fn hash_of(&self, seq: Seq) -> Result<ChainHash, JournalError> {
-        if seq == self.chain.end().seq {
-            return Ok(self.chain.end().hash);
-        }
-        let record = self.records.get(seq.to_be_bytes()).map_err(store)?;
-        let missing = || JournalError::Corrupt {
-            seq,
-            detail: "it is missing".to_owned(),
-        };
-        record
-            .map(|record| ChainHash::of(&record))
-            .ok_or_else(missing)
     }
 }
 
