@@ -8,6 +8,7 @@
 //! * [`driver`]: the port. One driver is one line: a bus connection with all its elevators.
 //! * [`map`]: register maps, which are configuration: where in a device which point lies.
 //! * [`modbus`]: Modbus TCP lines, over a register map.
+//! * [`rtu`]: a Modbus RTU master on any stream of bytes.
 //! * [`mqtt`]: controllers that speak MQTT themselves, a pure translation without a client.
 
 mod backoff;
@@ -15,3 +16,4 @@ pub mod driver;
 pub mod map;
 pub mod modbus;
 pub mod mqtt;
+pub mod rtu;
