@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use adapters::map::{RegisterMap, Table as PointTable};
+use adapters::modbus::Transport;
 use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
 use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
 
@@ -139,22 +140,24 @@ impl fmt::Debug for Password {
 pub enum DriverConfig {
     /// Its controller speaks MQTT.
     Mqtt,
-    /// Its controller is a Modbus unit behind a TCP connection.
-    ModbusTcp {
+    /// Its controller is a Modbus unit on a bus.
+    Modbus {
         /// One of [`Config::buses`].
         bus: String,
         /// Its unit, 1 to 247.
         unit: u8,
+        /// The relay board that takes what is written, where that is a unit of its own.
+        relay_unit: Option<u8>,
         /// Its registers; fits the floors of the elevator.
         map: RegisterMap,
     },
 }
 
-/// A bus: one connection with one owner task.
+/// A bus: one connection or serial line with one owner task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusConfig {
-    /// `host:port` of a Modbus TCP server.
-    pub address: String,
+    /// What carries it.
+    pub transport: Transport,
 }
 
 /// The fire input of a zone. What cannot be read, or reads otherwise than `clear`, is fire.
@@ -210,15 +213,16 @@ impl Config {
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
         let limits = timing::read_limits(root);
-        let buses = buses::read(root);
+        let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
         let zones = zones::read(root, &buses, &elevators);
         zones::refuse_deaf(&elevators, &zones);
-        let mut drivers = Drivers::default();
+        let mut reader = Drivers::default();
         let drivers: Vec<_> = elevators
             .iter()
-            .map(|elevator| drivers.read(elevator, &buses))
+            .map(|elevator| reader.read(elevator, &buses))
             .collect();
+        reader.carry(&mut buses);
 
         let gateway = gateway?;
         let elevators = elevators.into_iter().map(|elevator| elevator.config);
@@ -288,7 +292,7 @@ fn used(
     buses.retain(|id, _| {
         let drives = |driver: &DriverConfig| match driver {
             DriverConfig::Mqtt => false,
-            DriverConfig::ModbusTcp { bus, .. } => bus == id,
+            DriverConfig::Modbus { bus, .. } => bus == id,
         };
         drivers.values().any(drives) || inputs.values().any(|input| input.bus == *id)
     });

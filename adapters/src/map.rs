@@ -8,10 +8,14 @@ mod blocks;
 mod button;
 mod car;
 mod commands;
+mod fit;
+mod number;
 mod point;
 mod reading;
+mod relays;
 mod side;
 mod toml_section;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -19,17 +23,20 @@ use std::ops::RangeInclusive;
 use protocol::limits::FLOORS_MAX;
 use protocol::{FloorLabel, Side};
 
-use self::button::{Button, Counter};
+use self::button::Button;
 use self::car::{FloorSource, ModeSource, MotionSource, Signals};
-use self::side::SideMap;
+use self::number::Counter;
+use self::relays::Board;
+use self::side::{Buttons, SideMap};
 use self::toml_section::{Mistakes, Section};
 
+pub use self::fit::Needs;
 pub use self::point::Table;
 pub use self::toml_section::MapError;
 
 pub(crate) use self::blocks::Block;
-pub(crate) use self::button::{Step, Write};
 pub(crate) use self::point::Image;
+pub(crate) use self::write::{Step, Write};
 
 /// How often an elevator is read where the map does not say, in milliseconds.
 const POLL_MS_DEFAULT: i64 = 250;
@@ -43,19 +50,6 @@ pub struct MappedFloor {
     pub label: FloorLabel,
     /// The sides at which the car opens there.
     pub sides: BTreeSet<Side>,
-}
-
-/// What the site's configuration wants of an elevator beyond its floors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Needs {
-    /// `mode_signal`: the mode must be readable.
-    pub mode_signal: bool,
-    /// `presence` is not `none`: there must be a presence signal.
-    pub presence: bool,
-    /// `claim`: there must be a robot mode to switch.
-    pub claim: bool,
-    /// `hold_max_s`, in milliseconds: the longest hold that will be asked for.
-    pub hold_max_ms: u64,
 }
 
 /// A register map without a mistake.
@@ -92,82 +86,12 @@ impl RegisterMap {
         }
     }
 
-    /// Whether the map fits an elevator with these floors, from the lowest.
-    ///
-    /// # Errors
-    /// Every mistake: a floor without a number, a side or a button that is missing.
-    pub fn check_floors(&self, floors: &[MappedFloor]) -> Result<(), Vec<MapError>> {
-        let mut m = Mistakes::default();
-        let Numbering { count, labels } = &self.floors;
-        if floors.len() > usize::from(*count) && labels.is_none() {
-            let expected = format!("at least {}, the floors of the elevator", floors.len());
-            m.add(whole("floors.count", &count.to_string(), &expected));
-        }
-        if let Some(labels) = labels {
-            for floor in floors
-                .iter()
-                .filter(|floor| !labels.contains_key(&floor.label))
-            {
-                let key = format!("floors.labels.{}", floor.label);
-                m.add(whole(&key, "", "the number of this floor of the elevator"));
-            }
-        }
-        for side in Side::ALL {
-            self.check_side(side, floors, &mut m);
-        }
-        let mistakes = m.into_errors();
-        if mistakes.is_empty() {
-            Ok(())
-        } else {
-            Err(mistakes)
-        }
-    }
-
-    /// Whether the map has the signals and points that the elevator's configuration wants.
-    ///
-    /// # Errors
-    /// Every point that is missing.
-    pub fn check_needs(&self, needs: Needs) -> Result<(), Vec<MapError>> {
-        let mut m = Mistakes::default();
-        if needs.mode_signal && self.mode.is_none() {
-            m.add(whole(
-                "mode",
-                "",
-                "where the mode is read, or mode_signal = false",
-            ));
-        }
-        if needs.presence && !self.signals.has_presence() {
-            m.add(whole(
-                "signals.presence",
-                "",
-                "the presence signal, or presence = \"none\"",
-            ));
-        }
-        if needs.claim && self.claim.is_none() {
-            m.add(whole(
-                "commands.claim",
-                "",
-                "the robot mode to be claimed, or claim = false",
-            ));
-        }
-        let hold_s = needs.hold_max_ms.div_ceil(1_000);
-        for (side, map) in self.sides() {
-            let max_s = map.buttons.hold_s.as_ref().map(button::HoldSeconds::max_s);
-            if let Some(max_s) = max_s.filter(|max_s| hold_s > u64::from(*max_s)) {
-                let expected = format!("at least {hold_s}, the elevator's hold_max_s");
-                m.add(whole(
-                    &format!("{side}.buttons.hold_s.max"),
-                    &max_s.to_string(),
-                    &expected,
-                ));
-            }
-        }
-        let mistakes = m.into_errors();
-        if mistakes.is_empty() {
-            Ok(())
-        } else {
-            Err(mistakes)
-        }
+    /// The first button that only Modbus RTU can press: its time goes out by function 05.
+    #[must_use]
+    pub fn needs_rtu(&self) -> Option<String> {
+        let mut buttons = self.buttons();
+        let flash = buttons.find(|(_, _, button)| button.is_flash());
+        flash.map(|(key, _, _)| key)
     }
 
     /// How often an elevator with this map is read, in milliseconds.
@@ -205,37 +129,6 @@ impl RegisterMap {
         }
     }
 
-    fn check_side(&self, side: Side, floors: &[MappedFloor], m: &mut Mistakes) {
-        let opens = |floor: &MappedFloor| floor.sides.contains(&side);
-        let Some(lowest) = floors.iter().position(opens) else {
-            return;
-        };
-        let Some(map) = self.side(side) else {
-            let expected = format!("the door and the buttons of the {side} side");
-            m.add(whole(side.as_str(), "", &expected));
-            return;
-        };
-        let highest = floors.iter().rposition(opens).unwrap_or(lowest);
-        let (has_above, has_below) = (lowest + 1 < floors.len(), highest > 0);
-        let buttons = &map.buttons;
-        let wanted = [
-            ("hall_up", has_above && buttons.hall_up.is_none()),
-            ("hall_down", has_below && buttons.hall_down.is_none()),
-            ("car", buttons.car.is_none()),
-            ("open", buttons.open.is_none()),
-            ("hold_s", buttons.hold_s.is_none() && buttons.open.is_none()),
-            ("close", buttons.close.is_none() && buttons.hold_s.is_none()),
-        ];
-        for (name, _) in wanted.iter().filter(|(_, is_missing)| *is_missing) {
-            let key = format!("{side}.buttons.{name}");
-            m.add(whole(
-                &key,
-                "",
-                "the point of this button, which rides need",
-            ));
-        }
-    }
-
     fn from_root(mut root: Section<'_>, m: &mut Mistakes) -> Option<Self> {
         let poll_ms = root
             .integer("poll_ms", 50..=10_000, m)
@@ -262,8 +155,9 @@ impl RegisterMap {
             m.add(root.missing(name, "lamps of both sides or of none"));
         }
         let commands = Commands::parse(&mut root, m);
+        let board = Board::parse(&mut root, m);
         root.finish(m);
-        Some(Self {
+        let map = Self {
             poll_ms: u64::try_from(poll_ms).ok()?,
             read_gap_max: u16::try_from(gap).ok()?,
             floors: floors?,
@@ -277,7 +171,40 @@ impl RegisterMap {
             claim: commands.claim,
             fence: commands.fence,
             command_id: commands.command_id,
-        })
+        };
+        if let Some(board) = board {
+            for (key, count, button) in map.buttons() {
+                board.check(&key, count, button, m);
+            }
+        }
+        Some(map)
+    }
+
+    /// All buttons, each with its key and how many floors it is a row of.
+    fn buttons(&self) -> impl Iterator<Item = (String, u16, &Button)> {
+        let sides = self.sides().flat_map(|(side, map)| {
+            let rows = self.floors.count;
+            let Buttons {
+                hall_up,
+                hall_down,
+                car,
+                open,
+                close,
+                hold_s: _,
+            } = &map.buttons;
+            [
+                ("hall_up", rows, hall_up),
+                ("hall_down", rows, hall_down),
+                ("car", rows, car),
+                ("open", 1, open),
+                ("close", 1, close),
+            ]
+            .map(|(name, count, button)| (format!("{side}.buttons.{name}"), count, button))
+        });
+        let commands = [("cancel_calls", &self.cancel_calls), ("claim", &self.claim)];
+        let commands = commands.map(|(name, button)| (format!("commands.{name}"), 1, button));
+        let all = sides.chain(commands);
+        all.filter_map(|(key, count, button)| Some((key, count, button.as_ref()?)))
     }
 }
 
@@ -366,16 +293,6 @@ impl Numbering {
             labels.insert(label, number);
         }
         labels
-    }
-}
-
-/// A mistake that is in no single place of the file.
-fn whole(key: &str, value: &str, expected: &str) -> MapError {
-    MapError {
-        key: key.to_owned(),
-        value: value.to_owned(),
-        expected: expected.to_owned(),
-        line: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Modbus TCP lines: elevators behind one connection, each with a register map.
+//! Modbus lines: elevators behind one connection or on one serial line, each with a register map.
 //!
 //! The line polls; `accepted` says that the unit confirmed the writes, never that anything moved
 //! (T-LIFT-42). One transaction is on the wire at a time, and between two block reads of a poll a
@@ -7,9 +7,12 @@
 
 mod commands;
 mod config;
+mod failure;
 mod line;
+mod link;
 mod polls;
 mod station;
+mod tcp;
 
 use std::time::Duration;
 
@@ -21,8 +24,9 @@ use self::station::{Pace, Press, Station, Sweep, ZoneStation};
 use crate::backoff::{Backoff, Bounds};
 use crate::driver::{BoxFuture, Clock, Driver, DriverReport};
 use crate::map::MapError;
+use crate::rtu::{LineFigures, UnitFigures};
 
-pub use self::config::{LineConfig, LineTiming, Unit, ZoneInput};
+pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
 
 /// How often a zone's fire input is read, in milliseconds.
 const ZONE_POLL_MS: u64 = 250;
@@ -30,9 +34,11 @@ const ZONE_POLL_MS: u64 = 250;
 const FINISH_MS: u64 = 2_000;
 /// How long a line without anything on it waits for nothing, in seconds.
 const IDLE_S: u64 = 60;
+/// How often the figures of a line go into the log, in seconds.
+const FIGURES_S: u64 = 600;
 
-/// A Modbus TCP line.
-pub struct ModbusTcp {
+/// A Modbus line.
+pub struct ModbusLine {
     line: Line,
     clock: Clock,
     stations: Vec<Station>,
@@ -45,6 +51,8 @@ pub struct ModbusTcp {
     bus: Option<bool>,
     /// Without a reading of a fire input, until its signal is lost.
     fire_lost_ms: u64,
+    /// The figures are told then.
+    tell_at: Instant,
 }
 
 /// What is due next.
@@ -57,14 +65,14 @@ enum Due {
     Zone(usize),
 }
 
-impl ModbusTcp {
+impl ModbusLine {
     /// A line, still closed. `clock` is the gateway's, for `asked_ms`.
     ///
     /// # Errors
     /// The floors of a unit that its map does not fit; `hallcall check` finds the same.
     pub fn new(config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
         let LineConfig {
-            address,
+            transport,
             units,
             zones,
             timing,
@@ -83,6 +91,7 @@ impl ModbusTcp {
         for Unit {
             elevator,
             unit,
+            relay_unit,
             map,
             floors,
         } in units
@@ -91,11 +100,13 @@ impl ModbusTcp {
             stations.push(Station {
                 elevator,
                 unit,
+                write_unit: relay_unit.unwrap_or(unit),
                 floors: map.floor_table(&floors),
                 blocks: map.blocks(),
                 pace: Pace::new(Duration::from_millis(map.poll_ms()), backoff()),
                 map,
                 link: None,
+                misses: 0,
             });
         }
         let zone_poll = Duration::from_millis(ZONE_POLL_MS);
@@ -107,7 +118,7 @@ impl ModbusTcp {
                 read_ms: clock(),
             })
             .collect();
-        let line = Line::new(address, timing, seed);
+        let line = Line::new(transport, timing, seed);
         Ok(Self {
             line,
             clock,
@@ -117,7 +128,13 @@ impl ModbusTcp {
             presses: Vec::new(),
             bus: None,
             fire_lost_ms: timing.fire_lost_ms,
+            tell_at: Instant::now() + Duration::from_secs(FIGURES_S),
         })
+    }
+
+    /// How much of the line's time was used and how its units answered, since this was asked last.
+    pub fn take_figures(&mut self) -> LineFigures {
+        self.line.take_figures()
     }
 
     /// What is due next, and when: what has waited longest. A reading under way counts from its
@@ -145,6 +162,7 @@ impl ModbusTcp {
         if when > Instant::now() {
             return;
         }
+        self.tell_figures();
         // A failure is reported, and its wait noted, where it happens.
         let _ = match due {
             Due::Block => self.read_block(reports).await,
@@ -159,13 +177,31 @@ impl ModbusTcp {
         };
     }
 
+    fn tell_figures(&mut self) {
+        if Instant::now() < self.tell_at {
+            return;
+        }
+        self.tell_at = Instant::now() + Duration::from_secs(FIGURES_S);
+        let figures = self.line.take_figures();
+        let (line, used_permille) = (self.line.name(), figures.used_permille());
+        tracing::info!(line, used_permille, "used");
+        for (unit, figures) in &figures.units {
+            let UnitFigures {
+                asked, lost, late, ..
+            } = figures;
+            let mean_ms = figures.took_mean().as_millis();
+            let max_ms = figures.took_max.as_millis();
+            tracing::info!(line, unit, asked, lost, late, mean_ms, max_ms, "answers");
+        }
+    }
+
     async fn let_all_go(&mut self) {
         let mut reports = Vec::new();
         while !self.presses.is_empty() && self.let_go(0, &mut reports).await.is_ok() {}
     }
 }
 
-impl Driver for ModbusTcp {
+impl Driver for ModbusLine {
     fn execute<'a>(
         &'a mut self,
         command: &'a Command,

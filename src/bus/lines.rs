@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adapters::driver::Driver;
 use adapters::map::{MapError, MappedFloor};
-use adapters::modbus::{LineConfig, LineTiming, ModbusTcp, Unit, ZoneInput};
+use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Unit, ZoneInput};
 use dispatch::ElevatorConfig;
 use protocol::ElevatorId;
 
@@ -21,7 +21,7 @@ pub struct LineParts {
     pub driver: Box<dyn Driver>,
 }
 
-/// The Modbus TCP lines of a site, one per bus, still closed. `seed` is of their jitter.
+/// The Modbus lines of a site, one per bus, still closed. `seed` is of their jitter.
 ///
 /// # Errors
 /// A map that does not fit an elevator; a configuration that was checked has none.
@@ -50,14 +50,14 @@ pub fn modbus_lines(
         });
         let elevators = units.iter().map(|unit| unit.elevator.clone()).collect();
         let line = LineConfig {
-            address: bus.address.clone(),
+            transport: bus.transport.clone(),
             units,
             zones: zones.collect(),
             timing: LineTiming::default(),
             // Each line has a series of its own; a line uses one number per elevator and zone.
             seed: seed.wrapping_add(u64::try_from(lines.len()).unwrap_or(0) << 16),
         };
-        let driver = ModbusTcp::new(line, Arc::new(move || clock.mono_ms()))?;
+        let driver = ModbusLine::new(line, Arc::new(move || clock.mono_ms()))?;
         lines.push(LineParts {
             name: name.clone(),
             elevators,
@@ -69,13 +69,15 @@ pub fn modbus_lines(
 
 fn unit(bus: &str, elevator: &ElevatorConfig, driver: &DriverConfig) -> Option<Unit> {
     match driver {
-        DriverConfig::ModbusTcp {
+        DriverConfig::Modbus {
             bus: own,
             unit,
+            relay_unit,
             map,
         } if own == bus => Some(Unit {
             elevator: elevator.id.clone(),
             unit: *unit,
+            relay_unit: *relay_unit,
             map: map.clone(),
             floors: elevator
                 .floors
@@ -86,6 +88,6 @@ fn unit(bus: &str, elevator: &ElevatorConfig, driver: &DriverConfig) -> Option<U
                 })
                 .collect(),
         }),
-        DriverConfig::ModbusTcp { .. } | DriverConfig::Mqtt => None,
+        DriverConfig::Modbus { .. } | DriverConfig::Mqtt => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use adapters::map::{MappedFloor, RegisterMap};
-use adapters::modbus::{LineConfig, LineTiming, ModbusTcp, Unit};
+use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Transport, Unit};
 use protocol::hardware::Action;
 use protocol::{CommandId, ElevatorId, Fence, FloorLabel, Landing, Side};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -89,17 +89,18 @@ async fn rig(inbox_max: usize) -> Rig {
     let unit = Unit {
         elevator: elevator(),
         unit: 1,
+        relay_unit: None,
         map: RegisterMap::parse(MAP).unwrap(),
         floors: vec![floor("1F"), floor("2F")],
     };
     let config = LineConfig {
-        address,
+        transport: Transport::Tcp { address },
         units: vec![unit],
         zones: Vec::new(),
         timing: LineTiming::default(),
         seed: 1,
     };
-    let driver = ModbusTcp::new(config, Arc::new(move || clock.mono_ms())).unwrap();
+    let driver = ModbusLine::new(config, Arc::new(move || clock.mono_ms())).unwrap();
     let (sender, inbox) = mpsc::channel(inbox_max);
     let gate = FenceGate::new();
     let (line, task) = spawn("b1".to_owned(), Box::new(driver), gate, sender, clock);

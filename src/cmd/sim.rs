@@ -316,7 +316,7 @@ fn lines(config: &Config) -> anyhow::Result<BTreeMap<SocketAddr, BTreeMap<u8, Un
         let address = config
             .buses
             .get(bus)
-            .map(|bus| bus.address.as_str())
+            .map(|bus| bus.transport.place())
             .unwrap_or_default();
         let named = || format!("bus {bus}: address {address:?} is none of this machine");
         let address = address.to_socket_addrs().with_context(named)?.next();
@@ -332,7 +332,7 @@ fn lines(config: &Config) -> anyhow::Result<BTreeMap<SocketAddr, BTreeMap<u8, Un
         Ok(())
     };
     for (elevator, driver) in &config.drivers {
-        if let DriverConfig::ModbusTcp { bus, unit, .. } = driver {
+        if let DriverConfig::Modbus { bus, unit, .. } = driver {
             put(bus, *unit, Unit::Car(elevator.clone()))?;
         }
     }

@@ -4,33 +4,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use adapters::map::{MapError, MappedFloor, Needs, RegisterMap};
+use adapters::modbus::Transport;
 use dispatch::{ElevatorConfig, ServedFloor};
 use protocol::ops::Presence;
 
-use super::DriverConfig;
-use super::buses::{Buses, read_bus, read_unit};
+use super::buses::{Buses, read_bus, read_unit, unit_of};
 use super::document::{LEFT_OUT, SYNTAX, Table, Value};
 use super::elevators::Elevator;
 use super::mistake::Mistake;
+use super::{BusConfig, DriverConfig};
 
 const MQTT_KEYS: &[&str] = &["kind"];
-const MODBUS_TCP_KEYS: &[&str] = &["kind", "bus", "unit", "map"];
+const MODBUS_KEYS: &[&str] = &["kind", "bus", "unit", "relay_unit", "map"];
 /// Bytes of a register map; one with 256 floors takes a tenth of it.
 const MAP_BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Clone, Copy)]
 enum Kind {
     Mqtt,
-    ModbusTcp,
-    /// Named by `wire.md` section 7 and not part of this version.
-    NotBuilt,
+    Modbus(Frames),
+}
+
+/// How requests to a Modbus unit are framed, and over what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Frames {
+    Tcp,
+    Rtu,
+    RtuOverTcp,
 }
 
 const KINDS: &[(&str, Kind)] = &[
     ("mqtt", Kind::Mqtt),
-    ("modbus_tcp", Kind::ModbusTcp),
-    ("modbus_rtu", Kind::NotBuilt),
-    ("modbus_rtu_over_tcp", Kind::NotBuilt),
+    ("modbus_tcp", Kind::Modbus(Frames::Tcp)),
+    ("modbus_rtu", Kind::Modbus(Frames::Rtu)),
+    ("modbus_rtu_over_tcp", Kind::Modbus(Frames::RtuOverTcp)),
 ];
 
 /// Reads the drivers, one after another.
@@ -38,8 +45,10 @@ const KINDS: &[(&str, Kind)] = &[
 pub(super) struct Drivers {
     /// The maps read so far, so that the mistakes of each are told once; `None` for a bad one.
     maps: BTreeMap<PathBuf, Option<RegisterMap>>,
-    /// Address and unit of the elevators read so far.
+    /// Place and unit of the elevators read so far.
     units: BTreeSet<(String, u8)>,
+    /// The frames of each bus over TCP, by the first elevator on it.
+    frames: BTreeMap<String, Frames>,
 }
 
 impl Drivers {
@@ -49,53 +58,102 @@ impl Drivers {
             return Some(DriverConfig::Mqtt);
         };
         let table = table.table()?;
-        let kind = table.require("kind", "\"mqtt\" or \"modbus_tcp\"", |value| {
-            value.word(KINDS)
-        })?;
+        let expected = "\"mqtt\", \"modbus_tcp\", \"modbus_rtu\" or \"modbus_rtu_over_tcp\"";
+        let kind = table.require("kind", expected, |value| value.word(KINDS))?;
         match kind {
             Kind::Mqtt => {
                 table.refuse_unknown(MQTT_KEYS);
                 Some(DriverConfig::Mqtt)
             }
-            Kind::ModbusTcp => {
-                table.refuse_unknown(MODBUS_TCP_KEYS);
-                self.read_modbus_tcp(&table, elevator, buses)
+            Kind::Modbus(frames) => {
+                table.refuse_unknown(MODBUS_KEYS);
+                self.read_modbus(&table, frames, elevator, buses)
             }
-            Kind::NotBuilt => table.refuse(
-                "kind",
-                "\"modbus_tcp\" or \"mqtt\": Modbus RTU is not part of this version, a serial line \
-                 needs a Modbus TCP gateway in front of it",
-            ),
         }
     }
 
-    fn read_modbus_tcp(
+    /// Tells the buses over TCP which frames go over them.
+    pub(super) fn carry(self, buses: &mut Buses) {
+        for (bus, frames) in self.frames {
+            let Some(Some(config)) = buses.get_mut(&bus) else {
+                continue;
+            };
+            if let (Frames::RtuOverTcp, Transport::Tcp { address }) = (frames, &config.transport) {
+                let address = address.clone();
+                config.transport = Transport::RtuOverTcp { address };
+            }
+        }
+    }
+
+    fn read_modbus(
         &mut self,
         table: &Table<'_>,
+        frames: Frames,
         elevator: &Elevator<'_>,
         buses: &Buses,
     ) -> Option<DriverConfig> {
         let bus = read_bus(table, buses);
-        let unit = read_unit(table);
-        let unit = match bus.as_ref().and_then(|bus| buses.get(bus)?.as_ref()) {
-            Some(config) => unit.and_then(|unit| {
-                if self.units.insert((config.address.clone(), unit)) {
-                    return Some(unit);
-                }
-                table.refuse("unit", "a unit that no elevator above has on this bus")
-            }),
-            None => unit,
+        let config = bus.as_ref().and_then(|bus| buses.get(bus)?.as_ref());
+        let fits = bus.as_ref().zip(config);
+        let fits = fits.map(|(bus, config)| self.fit(table, frames, bus, config));
+        let mut own = |name: &str, unit: Option<u8>| {
+            let (unit, Some(config)) = (unit?, config) else {
+                return unit;
+            };
+            if self.units.insert((config.transport.place(), unit)) {
+                return Some(unit);
+            }
+            table.refuse(name, "a unit that no elevator above has on this bus")
+        };
+        let unit = own("unit", read_unit(table));
+        let relay_unit = match table.value("relay_unit") {
+            Some(value) => own("relay_unit", unit_of(&value)).map(Some),
+            None => Some(None),
         };
         let map = table.require("map", "the path of a register map", |value| {
             let map = self.read_map(value)?;
             refuse_unfit(value, &map, elevator)?;
+            refuse_timed(value, &map, frames)?;
             Some(map)
         });
-        Some(DriverConfig::ModbusTcp {
+        fits.unwrap_or(Some(()))?;
+        Some(DriverConfig::Modbus {
             bus: bus?,
             unit: unit?,
+            relay_unit: relay_unit?,
             map: map?,
         })
+    }
+
+    /// Whether frames of this kind can go over the bus.
+    fn fit(
+        &mut self,
+        table: &Table<'_>,
+        frames: Frames,
+        bus: &str,
+        config: &BusConfig,
+    ) -> Option<()> {
+        let is_serial = matches!(config.transport, Transport::Serial(_));
+        match (frames, is_serial) {
+            (Frames::Rtu, true) => return Some(()),
+            (Frames::Rtu, false) => {
+                let expected = format!(
+                    "\"modbus_tcp\" or \"modbus_rtu_over_tcp\": bus {bus} has an address and no \
+                     serial port"
+                );
+                return table.refuse("kind", expected);
+            }
+            (Frames::Tcp | Frames::RtuOverTcp, true) => {
+                let expected = format!("\"modbus_rtu\": bus {bus} is a serial port");
+                return table.refuse("kind", expected);
+            }
+            (Frames::Tcp | Frames::RtuOverTcp, false) => {}
+        }
+        if *self.frames.entry(bus.to_owned()).or_insert(frames) == frames {
+            return Some(());
+        }
+        let expected = format!("the kind of the elevators above on bus {bus}: it carries one");
+        table.refuse("kind", expected)
     }
 
     fn read_map(&mut self, value: &Value<'_>) -> Option<RegisterMap> {
@@ -146,6 +204,16 @@ fn refuse_unfit(value: &Value<'_>, map: &RegisterMap, elevator: &Elevator<'_>) -
         value.refuse::<()>(format!("a map that fits the elevator; in it {error}"));
     }
     errors.is_empty().then_some(())
+}
+
+/// Refuses a map that presses relays for a time that the board ends, where that cannot be said.
+fn refuse_timed(value: &Value<'_>, map: &RegisterMap, frames: Frames) -> Option<()> {
+    let Some(button) = map.needs_rtu().filter(|_| frames == Frames::Tcp) else {
+        return Some(());
+    };
+    value.refuse(format!(
+        "a map without flash_ms, or another kind of driver: Modbus TCP cannot carry it; in it {button}"
+    ))
 }
 
 fn mapped(floors: &[ServedFloor]) -> Vec<MappedFloor> {

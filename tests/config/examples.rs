@@ -116,12 +116,12 @@ fn an_example_names_its_buses_and_its_fire_input() {
     let addresses: Vec<_> = config
         .buses
         .values()
-        .map(|bus| bus.address.as_str())
+        .map(|bus| bus.transport.place())
         .collect();
     assert_eq!(addresses, ["192.0.2.10:502", "192.0.2.20:502"]);
     let units = config.drivers.values().map(|driver| match driver {
         DriverConfig::Mqtt => panic!("both are on a bus"),
-        DriverConfig::ModbusTcp { bus, unit, .. } => (bus.as_str(), *unit),
+        DriverConfig::Modbus { bus, unit, .. } => (bus.as_str(), *unit),
     });
     assert_eq!(units.collect::<Vec<_>>(), [("east", 1), ("east", 2)]);
 }

@@ -1,63 +1,20 @@
-//! Points that are written: buttons, levels, seconds and counters, and the writes they become.
+//! Points that are written: buttons and levels.
 
 use super::point::{FloorCodes, Table, address, stride, table};
 use super::toml_section::{Mistakes, Section};
+use super::write::{Step, Write};
 
 /// The longest press of a button that the gateway ends itself, in milliseconds.
 const PULSE_MS_MAX: i64 = 5_000;
 /// The shortest one: below, many controllers see nothing.
 const PULSE_MS_MIN: i64 = 50;
-
-/// One write transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Write {
-    /// One coil, by function 05, or 15 where `multiple`.
-    Coil {
-        /// Where.
-        address: u16,
-        /// What.
-        on: bool,
-        /// By function 15.
-        multiple: bool,
-    },
-    /// Holding registers, by function 06, or 16 where `multiple`.
-    Registers {
-        /// Where.
-        address: u16,
-        /// What; one word unless `multiple`.
-        words: Vec<u16>,
-        /// By function 16.
-        multiple: bool,
-    },
-}
-
-impl Write {
-    /// The point that it writes, the first one of several.
-    pub(crate) fn point(&self) -> (Table, u16) {
-        match self {
-            Self::Coil { address, .. } => (Table::Coil, *address),
-            Self::Registers { address, .. } => (Table::Holding, *address),
-        }
-    }
-}
-
-/// One step of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
-    /// What is written.
-    pub(crate) write: Write,
-    /// What is written afterwards and how many milliseconds later, where a press has to be ended.
-    pub(crate) off: Option<(u64, Write)>,
-}
-
-impl From<Write> for Step {
-    fn from(write: Write) -> Self {
-        Self { write, off: None }
-    }
-}
+/// The unit of the time that a relay board takes where the map does not say, in milliseconds
+/// (Waveshare, Modbus RTU Relay, development protocol).
+const FLASH_UNIT_MS_DEFAULT: i64 = 100;
 
 /// A button: a coil or a holding register that is set, and, where the controller does not do so
-/// by itself, reset after a while. A button of a floor moves with the floor number.
+/// by itself, reset after a while; or a relay that its board sets for a while. A button of a floor
+/// moves with the floor number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Button {
     is_coil: bool,
@@ -68,6 +25,8 @@ pub(crate) struct Button {
     on: u16,
     off: u16,
     pulse_ms: Option<u64>,
+    /// The time that goes to the board, in its own unit.
+    flash: Option<u16>,
 }
 
 impl Button {
@@ -96,6 +55,7 @@ impl Button {
         let pulse_ms = section
             .integer("pulse_ms", PULSE_MS_MIN..=PULSE_MS_MAX, m)
             .and_then(|ms| u64::try_from(ms).ok());
+        let flash = flash(&mut section, is_coil, m);
         let button = Self {
             is_coil: is_coil?,
             address: address?,
@@ -105,6 +65,7 @@ impl Button {
             on,
             off,
             pulse_ms,
+            flash,
         };
         if button
             .place(floors.unwrap_or(1).saturating_sub(1))
@@ -123,10 +84,10 @@ impl Button {
         m: &mut Mistakes,
     ) -> Option<Self> {
         let button = Self::parse(parent, name, None, m)?;
-        if button.pulse_ms.is_some() {
+        if button.pulse_ms.is_some() || button.flash.is_some() {
             m.add(parent.refuse(
                 name,
-                "no pulse_ms: this point stays on until it is written off",
+                "no pulse_ms and no flash_ms: this point stays on until it is written off",
             ));
         }
         Some(button)
@@ -135,6 +96,9 @@ impl Button {
     /// The writes of a press. `number` is the floor number, 0 where there is no floor.
     pub(crate) fn press(&self, number: u16) -> Option<Step> {
         let address = self.place(number)?;
+        if let Some(value) = self.flash {
+            return Some(Write::Flash { address, value }.into());
+        }
         let on = match &self.codes {
             Some(codes) => codes.value(number)?,
             None => self.on,
@@ -151,6 +115,32 @@ impl Button {
     /// The write that ends a level.
     pub(crate) fn end(&self) -> Write {
         self.write(self.address, self.off)
+    }
+
+    /// Its table and its addresses, first and last, for so many floors; 1 where there is no floor.
+    pub(super) fn range(&self, count: u16) -> (Table, u16, u16) {
+        let table = if self.is_coil {
+            Table::Coil
+        } else {
+            Table::Holding
+        };
+        let last = self.place(count.saturating_sub(1));
+        (table, self.address, last.unwrap_or(self.address))
+    }
+
+    /// Whether its board ends the press by itself.
+    pub(super) fn is_flash(&self) -> bool {
+        self.flash.is_some()
+    }
+
+    /// Whether the gateway ends the press.
+    pub(super) fn has_pulse(&self) -> bool {
+        self.pulse_ms.is_some()
+    }
+
+    /// What is written to press it and to end it; `None` where a floor is written.
+    pub(super) fn values(&self) -> Option<(u16, u16)> {
+        self.codes.is_none().then_some((self.on, self.off))
     }
 
     fn place(&self, number: u16) -> Option<u16> {
@@ -178,125 +168,6 @@ impl Button {
     }
 }
 
-/// A holding register that takes the seconds for which a door shall stay open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HoldSeconds {
-    address: u16,
-    multiple: bool,
-    max_s: u16,
-}
-
-impl HoldSeconds {
-    /// The point `hold_s`, where there is one.
-    pub(super) fn parse(parent: &mut Section<'_>, m: &mut Mistakes) -> Option<Self> {
-        let mut section = parent.section("hold_s", m)?;
-        let is_holding = holding(&mut section, m);
-        let address = address(&mut section, m);
-        let multiple = multiple(&mut section, Some(false), m);
-        let max_s = section.integer("max", 1..=65_535, m).unwrap_or(65_535);
-        section.finish(m);
-        is_holding?;
-        Some(Self {
-            address: address?,
-            multiple: multiple?,
-            max_s: u16::try_from(max_s).ok()?,
-        })
-    }
-
-    /// The longest hold that it takes, in seconds.
-    pub(crate) fn max_s(&self) -> u16 {
-        self.max_s
-    }
-
-    /// The write of a hold of `seconds`.
-    pub(crate) fn write(&self, seconds: u16) -> Write {
-        Write::Registers {
-            address: self.address,
-            words: vec![seconds],
-            multiple: self.multiple,
-        }
-    }
-}
-
-/// Holding registers that take a counter before each command: the fence, or a command's number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Counter {
-    pub(super) address: u16,
-    words: u16,
-    low_first: bool,
-    multiple: bool,
-}
-
-impl Counter {
-    /// The point under `name`, where there is one; `sizes` are the numbers of words allowed.
-    pub(super) fn parse(
-        parent: &mut Section<'_>,
-        name: &'static str,
-        sizes: &[i64],
-        m: &mut Mistakes,
-    ) -> Option<Self> {
-        let mut section = parent.section(name, m)?;
-        let is_holding = holding(&mut section, m);
-        let address = address(&mut section, m);
-        let words = section.integer("words", 1..=4, m).unwrap_or(1);
-        if !sizes.contains(&words) {
-            let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
-            m.add(section.refuse("words", &format!("one of {}", sizes.join(", "))));
-        }
-        let orders = [("low_first", true), ("high_first", false)];
-        let low_first = section.word("order", &orders, m);
-        if words > 1 && !section.has("order") {
-            m.add(section.missing("order", "low_first, high_first"));
-        }
-        let multiple = multiple(&mut section, Some(false), m)?;
-        if words > 1 && section.has("function") && !multiple {
-            m.add(section.refuse("function", "16: several words are written at once"));
-        }
-        let address = address?;
-        if i64::from(address) + words - 1 > super::point::ADDRESS_MAX {
-            m.add(section.refuse("address", "an address whose last word is at 65535 or below"));
-        }
-        section.finish(m);
-        is_holding?;
-        let low_first = low_first.unwrap_or(true);
-        let words = u16::try_from(words).ok()?;
-        Some(Self {
-            address,
-            words,
-            low_first,
-            multiple: multiple || words > 1,
-        })
-    }
-
-    /// The address behind its last word.
-    pub(super) fn end(&self) -> u32 {
-        u32::from(self.address) + u32::from(self.words)
-    }
-
-    /// The lowest words of `number`, in the order of the device.
-    pub(super) fn encode(&self, number: u64) -> Vec<u16> {
-        let mut words: Vec<u16> = number
-            .to_le_bytes()
-            .chunks_exact(2)
-            .take(usize::from(self.words))
-            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
-            .collect();
-        if !self.low_first {
-            words.reverse();
-        }
-        words
-    }
-
-    /// The write of `number`.
-    pub(super) fn write(&self, number: u64) -> Write {
-        Write::Registers {
-            address: self.address,
-            words: self.encode(number),
-            multiple: self.multiple,
-        }
-    }
-}
-
 /// The key `point` of something that is written: whether it is a coil.
 fn writable(section: &mut Section<'_>, m: &mut Mistakes) -> Option<bool> {
     match table(section, m)? {
@@ -309,20 +180,12 @@ fn writable(section: &mut Section<'_>, m: &mut Mistakes) -> Option<bool> {
     }
 }
 
-/// The key `point` of a number that is written.
-fn holding(section: &mut Section<'_>, m: &mut Mistakes) -> Option<()> {
-    if table(section, m)? == Table::Holding {
-        return Some(());
-    }
-    m.add(section.refuse(
-        "point",
-        "holding: a number is written to a holding register",
-    ));
-    None
-}
-
 /// The key `function`: whether the function for several points is used.
-fn multiple(section: &mut Section<'_>, is_coil: Option<bool>, m: &mut Mistakes) -> Option<bool> {
+pub(super) fn multiple(
+    section: &mut Section<'_>,
+    is_coil: Option<bool>,
+    m: &mut Mistakes,
+) -> Option<bool> {
     let words = if is_coil? { (5, 15) } else { (6, 16) };
     match section.integer("function", 1..=16, m) {
         None => Some(false),
@@ -356,6 +219,33 @@ fn states(section: &mut Section<'_>, is_coil: Option<bool>, m: &mut Mistakes) ->
             .unwrap_or(default)
     };
     (word("on", 1), word("off", 0))
+}
+
+/// The keys `flash_ms` and `flash_unit_ms`: the time for which a board sets a relay, in its unit.
+fn flash(section: &mut Section<'_>, is_coil: Option<bool>, m: &mut Mistakes) -> Option<u16> {
+    let unit_ms = section.integer("flash_unit_ms", 1..=1_000, m);
+    let unit_ms = unit_ms.unwrap_or(FLASH_UNIT_MS_DEFAULT);
+    let Some(flash_ms) = section.integer("flash_ms", PULSE_MS_MIN..=PULSE_MS_MAX, m) else {
+        if section.has("flash_unit_ms") && !section.has("flash_ms") {
+            m.add(section.missing("flash_ms", "the time for which the board sets the relay"));
+        }
+        return None;
+    };
+    if is_coil == Some(false) {
+        m.add(section.refuse("flash_ms", "a coil: the time goes out by function 05"));
+    }
+    for name in ["pulse_ms", "function", "inverted", "first", "values"] {
+        if section.has(name) {
+            m.add(section.refuse(name, "not together with flash_ms, which the board times"));
+        }
+    }
+    if flash_ms % unit_ms != 0 {
+        m.add(section.refuse(
+            "flash_ms",
+            &format!("a multiple of {unit_ms}, the board's unit"),
+        ));
+    }
+    u16::try_from(flash_ms / unit_ms).ok()
 }
 
 /// Keys of a row of buttons that do not go together.

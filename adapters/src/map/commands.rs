@@ -3,8 +3,10 @@
 use protocol::hardware::{Action, Command, Direction};
 use protocol::{CommandId, Landing, Side};
 
-use super::button::{Button, Counter, Step};
+use super::button::Button;
+use super::number::Counter;
 use super::side::SideMap;
+use super::write::{Step, Write};
 use super::{FloorTable, RegisterMap};
 
 impl RegisterMap {
@@ -117,7 +119,7 @@ impl RegisterMap {
                 words.extend(id.encode(command_number));
                 let address = fence.address;
                 vec![
-                    super::Write::Registers {
+                    Write::Registers {
                         address,
                         words,
                         multiple: true,

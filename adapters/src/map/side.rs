@@ -3,8 +3,9 @@
 use protocol::hardware::{Call, Direction, Door};
 use protocol::{FloorLabel, Side};
 
-use super::button::{Button, HoldSeconds};
+use super::button::Button;
 use super::car::Coded;
+use super::number::HoldSeconds;
 use super::point::{Addresses, Bit, FloorBits, Image};
 use super::toml_section::{Mistakes, Section};
 

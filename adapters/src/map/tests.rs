@@ -4,6 +4,7 @@
 mod commands;
 mod mistakes;
 mod readings;
+mod relays;
 
 use protocol::hardware::{Action, Call, Command, Direction, Door, Mode, Motion};
 use protocol::{CommandId, ElevatorId, Fence, Landing};

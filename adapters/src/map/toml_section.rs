@@ -47,6 +47,16 @@ impl fmt::Display for MapError {
 
 impl std::error::Error for MapError {}
 
+/// A mistake that is in no single place of the file.
+pub(super) fn whole(key: &str, value: &str, expected: &str) -> MapError {
+    MapError {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        expected: expected.to_owned(),
+        line: None,
+    }
+}
+
 /// The mistakes found so far.
 #[derive(Debug, Default)]
 pub(super) struct Mistakes(Vec<MapError>);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use protocol::hardware::{Action, Command, Outcome};
 use tokio::time::Instant;
 
-use super::ModbusTcp;
+use super::ModbusLine;
 use super::line::Trouble;
 use super::station::{Press, Station};
 use crate::driver::DriverReport;
@@ -13,8 +13,10 @@ use crate::map::Step;
 
 /// Presses that wait for their end at the same time on one line.
 const PRESSES_MAX: usize = 64;
+/// How long at least until a button is let go once more that was not, in milliseconds.
+const LET_GO_AGAIN_MS: u64 = 20;
 
-impl ModbusTcp {
+impl ModbusLine {
     /// See [`crate::driver::Driver::execute`].
     pub(super) async fn execute_command(
         &mut self,
@@ -27,10 +29,7 @@ impl ModbusTcp {
             .iter()
             .position(|station| &station.elevator == id)
         else {
-            let detail = format!(
-                "elevator {id} is not on the line to {}",
-                self.line.address()
-            );
+            let detail = format!("elevator {id} is not on the line to {}", self.line.name());
             return Outcome::Failed { detail };
         };
         let station = &self.stations[at];
@@ -47,12 +46,15 @@ impl ModbusTcp {
         match result {
             Ok(()) if is_query => Outcome::Done,
             Ok(()) => Outcome::Accepted,
-            Err(trouble @ Trouble::Exception(_)) => Outcome::Failed {
-                detail: trouble.to_string(),
-            },
-            Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => Outcome::Unknown {
-                detail: trouble.to_string(),
-            },
+            Err(trouble) => {
+                let detail = trouble.to_string();
+                // A unit that is busy may do it yet, or not: a reading will tell.
+                if trouble.is_passing() {
+                    Outcome::Unknown { detail }
+                } else {
+                    Outcome::Failed { detail }
+                }
+            }
         }
     }
 
@@ -70,13 +72,14 @@ impl ModbusTcp {
             Ok(()) => {
                 self.presses.remove(at);
             }
-            Err(trouble @ Trouble::Exception(_)) => {
+            Err(trouble) if !trouble.is_passing() => {
                 let elevator = &self.stations[station].elevator;
                 tracing::warn!(%elevator, "a pressed button cannot be let go: {trouble}");
                 self.presses.remove(at);
             }
-            Err(Trouble::NotOpen(_) | Trouble::Lost(_)) => {
-                self.presses[at].until = self.stations[station].pace.due();
+            Err(_) => {
+                let soon = Instant::now() + Duration::from_millis(LET_GO_AGAIN_MS);
+                self.presses[at].until = self.stations[station].pace.due().max(soon);
             }
         }
         result
@@ -106,7 +109,7 @@ impl ModbusTcp {
             .retry_at()
             .saturating_duration_since(Instant::now());
         if !rest.is_zero() {
-            let (address, rest_ms) = (self.line.address(), rest.as_millis());
+            let (address, rest_ms) = (self.line.name(), rest.as_millis());
             let detail = format!("the line to {address} is down; next attempt in {rest_ms} ms");
             return Err(Trouble::NotOpen(detail));
         }

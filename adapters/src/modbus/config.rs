@@ -1,15 +1,17 @@
-//! What a Modbus TCP line is made of.
+//! What a Modbus line is made of.
 
 use protocol::{ElevatorId, ZoneId};
 
 use crate::map::{MappedFloor, RegisterMap, Table};
+use crate::rtu::serial::SerialConfig;
 
 /// The waits of a line, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineTiming {
-    /// To open the connection.
+    /// To open the connection or the port.
     pub connect_ms: u64,
-    /// For the reply to a request.
+    /// For the reply to a request; over RTU the longest time-out, each unit has its own
+    /// ([`RtuTiming::wait`](crate::rtu::RtuTiming::wait)).
     pub request_ms: u64,
     /// After the first failure in a row.
     pub backoff_min_ms: u64,
@@ -42,6 +44,8 @@ pub struct Unit {
     pub elevator: ElevatorId,
     /// Its Modbus unit.
     pub unit: u8,
+    /// The unit that takes what is written, where it is another one: a relay board.
+    pub relay_unit: Option<u8>,
     /// Its register map.
     pub map: RegisterMap,
     /// Its floors, from the lowest.
@@ -63,11 +67,39 @@ pub struct ZoneInput {
     pub clear: u16,
 }
 
+/// What carries a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// Modbus TCP.
+    Tcp {
+        /// `host:port`.
+        address: String,
+    },
+    /// Modbus RTU on a serial port of this machine.
+    Serial(SerialConfig),
+    /// Modbus RTU frames over a TCP connection, to a converter that passes them on as they are.
+    RtuOverTcp {
+        /// `host:port`.
+        address: String,
+    },
+}
+
+impl Transport {
+    /// Where it leads: the address, or the path of the port.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match self {
+            Self::Tcp { address } | Self::RtuOverTcp { address } => address.clone(),
+            Self::Serial(config) => config.path.display().to_string(),
+        }
+    }
+}
+
 /// What a line is made of.
 #[derive(Debug, Clone)]
 pub struct LineConfig {
-    /// `host:port`.
-    pub address: String,
+    /// What carries it.
+    pub transport: Transport,
     /// The elevators.
     pub units: Vec<Unit>,
     /// The fire inputs.

@@ -2,13 +2,13 @@
 
 use protocol::hardware::Report;
 
-use super::ModbusTcp;
+use super::ModbusLine;
 use super::line::Trouble;
 use super::station::{Station, Sweep};
 use crate::driver::DriverReport;
 use crate::map::Write;
 
-impl ModbusTcp {
+impl ModbusLine {
     /// One attempt to open the line. It is said to be up when a reply proved it.
     pub(super) async fn open(&mut self, reports: &mut Vec<DriverReport>) -> Result<(), Trouble> {
         let result = self.line.open().await;
@@ -25,12 +25,13 @@ impl ModbusTcp {
         write: &Write,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
-        let result = self.line.write(self.stations[station].unit, write).await;
+        let unit = self.stations[station].write_unit;
+        let result = self.line.write(unit, write).await;
         self.judge(&result, reports);
         match &result {
             // An exception is an answer: it says something of the point, nothing of the unit.
             Ok(()) | Err(Trouble::Exception(_) | Trouble::NotOpen(_)) => {}
-            Err(trouble @ Trouble::Lost(_)) => self.fail_station(station, trouble, reports),
+            Err(trouble @ Trouble::Lost(_)) => self.miss(station, trouble, reports),
         }
         result
     }
@@ -65,7 +66,7 @@ impl ModbusTcp {
         self.judge(&result, reports);
         match result {
             Err(trouble) => {
-                self.fail_station(at, &trouble, reports);
+                self.miss(at, &trouble, reports);
                 return Err(trouble);
             }
             Ok(points) => sweep.add(block, points),
@@ -76,6 +77,7 @@ impl ModbusTcp {
             return Ok(());
         }
         station.pace.succeed();
+        station.misses = 0;
         let reading = station.map.reading(&sweep.image, &station.floors);
         say_link(station, true, reports);
         reports.push(DriverReport::Elevator {
@@ -127,9 +129,25 @@ impl ModbusTcp {
         match result {
             Ok(_) | Err(Trouble::Exception(_)) => self.say_bus(true, reports),
             Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
-                self.stop_sweep();
+                if !self.line.is_open() {
+                    self.stop_sweep();
+                }
                 self.note_down(trouble, reports);
             }
+        }
+    }
+
+    /// A request got no good answer. On a line where noise takes one now and then the unit is asked
+    /// again in its turn, behind all that is due; one that answered before is not lost by that.
+    fn miss(&mut self, at: usize, trouble: &Trouble, reports: &mut Vec<DriverReport>) {
+        let misses_max = self.line.misses_max();
+        let station = &mut self.stations[at];
+        station.misses = station.misses.saturating_add(1);
+        let is_over = station.misses >= misses_max || station.pace.is_failing();
+        if is_over || !trouble.is_passing() || !self.line.is_open() {
+            self.fail_station(at, trouble, reports);
+        } else {
+            station.pace.hurry();
         }
     }
 
@@ -148,7 +166,7 @@ impl ModbusTcp {
             return;
         }
         if self.bus != Some(false) {
-            tracing::warn!(line = self.line.address(), "is down: {trouble}");
+            tracing::warn!(line = self.line.name(), "is down: {trouble}");
         }
         self.say_bus(false, reports);
         for station in &mut self.stations {

@@ -71,6 +71,8 @@ pub(super) struct Station {
     pub(super) elevator: ElevatorId,
     /// Its unit.
     pub(super) unit: u8,
+    /// The unit that takes what is written.
+    pub(super) write_unit: u8,
     /// Where its points lie.
     pub(super) map: RegisterMap,
     /// Its floor numbers.
@@ -81,6 +83,8 @@ pub(super) struct Station {
     pub(super) pace: Pace,
     /// What was said of its link last.
     pub(super) link: Option<bool>,
+    /// Requests in a row without an answer.
+    pub(super) misses: u32,
 }
 
 /// A zone's fire input on the line.

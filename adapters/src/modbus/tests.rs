@@ -70,6 +70,7 @@ fn unit(number: u8, map: &str) -> Unit {
     Unit {
         elevator: elevator(number),
         unit: number,
+        relay_unit: None,
         map,
         floors: floors(8),
     }
@@ -80,9 +81,11 @@ fn line_to(
     units: Vec<Unit>,
     zones: Vec<ZoneInput>,
     timing: LineTiming,
-) -> ModbusTcp {
+) -> ModbusLine {
     let config = LineConfig {
-        address: address.to_owned(),
+        transport: Transport::Tcp {
+            address: address.to_owned(),
+        },
         units,
         zones,
         timing,
@@ -91,7 +94,7 @@ fn line_to(
     let ticks = Arc::new(AtomicU64::new(1_000));
     // Each look at the clock is a millisecond later than the one before.
     let clock = move || ticks.fetch_add(1, Ordering::Relaxed);
-    ModbusTcp::new(config, Arc::new(clock)).unwrap()
+    ModbusLine::new(config, Arc::new(clock)).unwrap()
 }
 
 fn command(number: u8, action: Action) -> Command {
@@ -112,7 +115,7 @@ fn at(label: &str) -> Landing {
     }
 }
 
-async fn execute(line: &mut ModbusTcp, command: Command) -> (Outcome, Vec<DriverReport>) {
+async fn execute(line: &mut ModbusLine, command: Command) -> (Outcome, Vec<DriverReport>) {
     let mut reports = Vec::new();
     let outcome = timeout(PATIENCE, line.execute(&command, &mut reports))
         .await
@@ -122,7 +125,7 @@ async fn execute(line: &mut ModbusTcp, command: Command) -> (Outcome, Vec<Driver
 
 /// Lets the line do what is due until what it learned is `enough`.
 async fn run_until(
-    line: &mut ModbusTcp,
+    line: &mut ModbusLine,
     mut is_enough: impl FnMut(&[DriverReport]) -> bool,
 ) -> Vec<DriverReport> {
     let mut reports = Vec::new();

@@ -28,7 +28,13 @@ impl Exception {
     /// may do it yet where it acknowledges; a gateway that got no reply cannot know.
     #[must_use]
     pub fn is_refusal(self) -> bool {
-        !matches!(self.0, 5 | 6 | 10 | 11)
+        !matches!(self.0, 5 | 6) && !self.is_of_gateway()
+    }
+
+    /// Whether a gateway in front of the unit says it, and not the unit.
+    #[must_use]
+    pub fn is_of_gateway(self) -> bool {
+        matches!(self.0, 10 | 11)
     }
 }
 

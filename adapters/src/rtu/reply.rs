@@ -91,6 +91,15 @@ impl Shape {
         }
     }
 
+    /// Bytes of this answer, checksum and all.
+    #[must_use]
+    pub fn answer_len(&self, answer: &Answer) -> usize {
+        match answer {
+            Answer::Reply(_) => self.frame_len(),
+            Answer::Exception(_) => EXCEPTION_LEN,
+        }
+    }
+
     /// The answer whose frame ends where `tail` ends.
     #[must_use]
     pub fn answer(&self, tail: &[u8]) -> Option<Answer> {

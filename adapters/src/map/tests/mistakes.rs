@@ -16,7 +16,7 @@ fn every_mistake_is_told_with_its_line() {
     let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let expected = [
         "line 2: pol_ms = 3: expected no such key here but poll_ms, read_gap_max, floors, floor, \
-         motion, mode, signals, front, rear, commands",
+         motion, mode, signals, front, rear, commands, relays",
         "line 3: read_gap_max = 100: expected a whole number from 0 to 64",
         "line 7: floor.register.point = \"inputs\": expected coil, discrete, input, holding",
         "line 7: floor.register.address = 70000: expected a whole number from 0 to 65535",
