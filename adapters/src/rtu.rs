@@ -59,4 +59,4 @@ pub use self::request::{BadRequest, COIL_OFF, COIL_ON, Request};
 pub use self::timing::RtuTiming;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

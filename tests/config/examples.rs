@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use adapters::map::Table as PointTable;
+use adapters::modbus::Transport;
+use adapters::rtu::serial::Parity;
 use dispatch::ZoneConfig;
 use hallcall::config::{Broker, Config, DriverConfig};
 use protocol::Side;
@@ -46,7 +48,7 @@ fn every_example_loads() {
         }
     }
     names.sort();
-    assert_eq!(names, ["demo", "mqtt-site", "tcp-site"]);
+    assert_eq!(names, ["demo", "mqtt-site", "rtu-site", "tcp-site"]);
 }
 
 /// What an integrator reads in `configs/tcp-site.toml` is what the gateway gets.
@@ -124,6 +126,26 @@ fn an_example_names_its_buses_and_its_fire_input() {
         DriverConfig::Modbus { bus, unit, .. } => (bus.as_str(), *unit),
     });
     assert_eq!(units.collect::<Vec<_>>(), [("east", 1), ("east", 2)]);
+}
+
+/// What an electrician reads in `configs/rtu-site.toml` is what the line gets.
+#[test]
+fn an_example_names_its_port_and_its_relay_board() {
+    let config = Config::load(Path::new("configs/rtu-site.toml")).expect("rtu-site.toml");
+    let buses: Vec<_> = config.buses.values().map(|bus| &bus.transport).collect();
+    let [Transport::Serial(serial)] = buses[..] else {
+        panic!("{buses:?}")
+    };
+    let settings = (serial.baud, serial.parity, serial.two_stop_bits);
+    assert_eq!(settings, (9_600, Parity::None, false));
+    assert_eq!(serial.rs485, None);
+    let units = config.drivers.values().map(|driver| match driver {
+        DriverConfig::Mqtt => panic!("both are on a bus"),
+        DriverConfig::Modbus {
+            unit, relay_unit, ..
+        } => (*unit, *relay_unit),
+    });
+    assert_eq!(units.collect::<Vec<_>>(), [(1, None), (2, Some(12))]);
 }
 
 /// What is left out has the default of `wire.md` section 7.

@@ -62,12 +62,16 @@ pub(super) struct Line {
 impl Line {
     /// A closed line that may be opened at once.
     pub(super) fn new(transport: Transport, timing: LineTiming, seed: u64) -> Self {
+        let name = transport.place();
+        Self::over(name, Link::new(transport, timing.request_ms), timing, seed)
+    }
+
+    /// A closed line over this link.
+    pub(super) fn over(name: String, link: Link, timing: LineTiming, seed: u64) -> Self {
         let bounds = Bounds {
             min_ms: timing.backoff_min_ms,
             max_ms: timing.backoff_max_ms,
         };
-        let name = transport.place();
-        let link = Link::new(transport, timing.request_ms);
         Self {
             name,
             timing,

@@ -10,15 +10,16 @@ use tokio::time::timeout;
 use super::config::Transport;
 use super::failure::Failure;
 use super::tcp::{TcpLink, connect};
+use crate::driver::BoxFuture;
 use crate::rtu::serial::{self, SerialConfig};
 use crate::rtu::{LineFigures, Miss, Reply, Request, RtuError, RtuMaster, RtuTiming};
 
 /// Requests in a row without a single byte of a reply until the stream is opened anew: a TCP peer
 /// or a USB adapter may be gone without a word.
 const SILENCES_MAX: u32 = 8;
-/// Requests in a row that an RTU unit may leave without an answer: noise takes one now and then, and
-/// each is asked again in its turn.
-const RTU_MISSES_MAX: u32 = 3;
+/// Requests in a row without an answer that make an RTU unit dead. Noise takes one now and then, and
+/// each is asked again in its turn: with one reply in fifty lost, four in a row are lost once in days.
+const RTU_MISSES_MAX: u32 = 4;
 
 /// One of them, open or not.
 pub(super) enum Link {
@@ -29,17 +30,23 @@ pub(super) enum Link {
 }
 
 impl Link {
-    /// A closed one.
+    /// A closed one; `wait_max_ms` is the longest time-out.
     pub(super) fn new(transport: Transport, wait_max_ms: u64) -> Self {
-        let rtu = |place, timing| Self::Rtu(Box::new(RtuLink::new(place, timing, wait_max_ms)));
         match transport {
             Transport::Tcp { address } => Self::Tcp(TcpLink::new(address)),
-            Transport::RtuOverTcp { address } => rtu(Place::Tcp(address), RtuTiming::over_tcp()),
-            Transport::Serial(config) => {
-                let timing = RtuTiming::serial(config.baud);
-                rtu(Place::Port(config), timing)
-            }
+            Transport::RtuOverTcp { address } => Self::rtu(over_tcp(address), wait_max_ms),
+            Transport::Serial(config) => Self::rtu(over_port(config), wait_max_ms),
         }
+    }
+
+    /// A closed one for RTU frames over what `opener` opens.
+    pub(super) fn rtu(opener: Opener, wait_max_ms: u64) -> Self {
+        Self::Rtu(Box::new(RtuLink {
+            opener,
+            master: RtuMaster::new(RtuTiming::over_tcp()),
+            wait_max: Duration::from_millis(wait_max_ms),
+            silences: 0,
+        }))
     }
 
     /// Whether it is open.
@@ -97,53 +104,54 @@ impl Link {
     }
 }
 
-/// Where the frames of an RTU line go.
-enum Place {
-    Port(SerialConfig),
-    Tcp(String),
-}
-
 /// Anything that frames go over.
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
+/// Opens what the frames of a line go over, within so many milliseconds, and tells its times.
+pub(super) type Opener = Box<dyn FnMut(u64) -> BoxFuture<'static, Opened> + Send>;
+/// What came of it.
+pub(super) type Opened = Result<(Box<dyn Wire>, RtuTiming), String>;
+
+fn over_tcp(address: String) -> Opener {
+    Box::new(move |wait_ms| {
+        let address = address.clone();
+        Box::pin(async move {
+            let wire = Box::new(connect(&address, wait_ms).await?);
+            Ok((wire as Box<dyn Wire>, RtuTiming::over_tcp()))
+        })
+    })
+}
+
+fn over_port(config: SerialConfig) -> Opener {
+    Box::new(move |wait_ms| {
+        let config = config.clone();
+        Box::pin(async move {
+            let wait = Duration::from_millis(wait_ms);
+            let opened = timeout(wait, serial::open(&config)).await;
+            let opened = opened.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+            let port = opened.map_err(|error| error.to_string())?;
+            let timing = port.timing();
+            Ok((Box::new(port) as Box<dyn Wire>, timing))
+        })
+    })
+}
+
 /// An RTU line, open or not.
 pub(super) struct RtuLink {
-    place: Place,
+    opener: Opener,
     master: RtuMaster<Box<dyn Wire>>,
     wait_max: Duration,
     silences: u32,
 }
 
 impl RtuLink {
-    fn new(place: Place, timing: RtuTiming, wait_max_ms: u64) -> Self {
-        let wait_max = Duration::from_millis(wait_max_ms);
-        Self {
-            place,
-            master: RtuMaster::new(bounded(timing, wait_max)),
-            wait_max,
-            silences: 0,
-        }
-    }
-
     async fn open(&mut self, wait_ms: u64) -> Result<(), String> {
         self.silences = 0;
-        match &self.place {
-            Place::Tcp(address) => {
-                let stream = connect(address, wait_ms).await?;
-                self.master.attach(Box::new(stream));
-            }
-            Place::Port(config) => {
-                let wait = Duration::from_millis(wait_ms);
-                let opened = timeout(wait, serial::open(config)).await;
-                let opened = opened.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-                let port = opened.map_err(|error| error.to_string())?;
-                self.master
-                    .set_timing(bounded(port.timing(), self.wait_max));
-                self.master.attach(Box::new(port));
-            }
-        }
+        let (wire, timing) = (self.opener)(wait_ms).await?;
+        self.master.set_timing(bounded(timing, self.wait_max));
+        self.master.attach(wire);
         Ok(())
     }
 

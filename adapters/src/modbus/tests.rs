@@ -4,6 +4,7 @@ mod device;
 mod faults;
 mod frames;
 mod polls;
+mod rtu;
 mod zones;
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@ mod golden;
 mod hearing;
 mod late;
 mod line;
-mod peer;
+pub(crate) mod peer;
 mod port;
 
 use std::time::Duration;

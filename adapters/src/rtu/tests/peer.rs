@@ -10,17 +10,17 @@ use tokio::time::{Instant, sleep};
 
 /// Bytes that a peer lets go, so long after the request has come.
 #[derive(Debug, Clone)]
-pub(super) struct Emit {
+pub(crate) struct Emit {
     after: Duration,
     bytes: Vec<u8>,
 }
 
 impl Emit {
-    pub(super) fn now(bytes: Vec<u8>) -> Self {
+    pub(crate) fn now(bytes: Vec<u8>) -> Self {
         Self::after(5, bytes)
     }
 
-    pub(super) fn after(ms: u64, bytes: Vec<u8>) -> Self {
+    pub(crate) fn after(ms: u64, bytes: Vec<u8>) -> Self {
         Self {
             after: Duration::from_millis(ms),
             bytes,
@@ -31,7 +31,7 @@ impl Emit {
 /// Requests, and when they came.
 type Seen = Arc<Mutex<Vec<(Instant, Vec<u8>)>>>;
 
-pub(super) struct Peer {
+pub(crate) struct Peer {
     seen: Seen,
     writer: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
     task: JoinHandle<()>,
@@ -45,7 +45,7 @@ impl Drop for Peer {
 
 impl Peer {
     /// `script` is told the number of a request, from 0, and its frame.
-    pub(super) fn start(
+    pub(crate) fn start(
         mut script: impl FnMut(usize, &[u8]) -> Vec<Emit> + Send + 'static,
     ) -> (DuplexStream, Self) {
         let (ours, theirs) = duplex(64 * 1024);
@@ -88,25 +88,25 @@ impl Peer {
     }
 
     /// The frames of all requests so far.
-    pub(super) fn requests(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn requests(&self) -> Vec<Vec<u8>> {
         let seen = self.seen.lock().unwrap();
         seen.iter().map(|(_, frame)| frame.clone()).collect()
     }
 
     /// When each of them came.
-    pub(super) fn times(&self) -> Vec<Instant> {
+    pub(crate) fn times(&self) -> Vec<Instant> {
         let seen = self.seen.lock().unwrap();
         seen.iter().map(|(at, _)| *at).collect()
     }
 
     /// Bytes that nobody asked for.
-    pub(super) async fn shout(&self, bytes: &[u8]) {
+    pub(crate) async fn shout(&self, bytes: &[u8]) {
         self.writer.lock().await.write_all(bytes).await.unwrap();
     }
 }
 
 /// The checksum, bit by bit (Modbus over Serial Line V1.02, section 6.2.2).
-pub(super) fn crc(bytes: &[u8]) -> [u8; 2] {
+pub(crate) fn crc(bytes: &[u8]) -> [u8; 2] {
     let mut crc = 0xFFFF_u16;
     for byte in bytes {
         crc ^= u16::from(*byte);
@@ -121,12 +121,12 @@ pub(super) fn crc(bytes: &[u8]) -> [u8; 2] {
     crc.to_le_bytes()
 }
 
-pub(super) fn sealed(body: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
     [body, &crc(body)].concat()
 }
 
 /// The reply to a request; every register that is read holds `word`, every bit is its lowest.
-pub(super) fn obey(frame: &[u8], word: u16) -> Vec<u8> {
+pub(crate) fn obey(frame: &[u8], word: u16) -> Vec<u8> {
     let count = usize::from(u16::from_be_bytes([frame[4], frame[5]]));
     let mut body = vec![frame[0], frame[1]];
     match frame[1] {
@@ -144,19 +144,19 @@ pub(super) fn obey(frame: &[u8], word: u16) -> Vec<u8> {
     sealed(&body)
 }
 
-pub(super) fn exception(frame: &[u8], code: u8) -> Vec<u8> {
+pub(crate) fn exception(frame: &[u8], code: u8) -> Vec<u8> {
     sealed(&[frame[0], frame[1] | 0x80, code])
 }
 
 /// Numbers of a fixed series (Steele, Lea, Flood 2014), so that each run is the same.
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -164,7 +164,7 @@ impl Dice {
         (z ^ (z >> 31)) % end
     }
 
-    pub(super) fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         u8::try_from(self.below(256)).unwrap()
     }
 }
