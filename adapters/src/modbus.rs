@@ -10,6 +10,7 @@ mod config;
 mod failure;
 mod line;
 mod link;
+mod load;
 mod polls;
 mod station;
 mod tcp;
@@ -27,6 +28,7 @@ use crate::map::MapError;
 use crate::rtu::{LineFigures, UnitFigures};
 
 pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
+pub use self::load::{poll_load_permille, zone_load_permille};
 
 /// How often a zone's fire input is read, in milliseconds.
 const ZONE_POLL_MS: u64 = 250;

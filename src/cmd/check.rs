@@ -63,7 +63,7 @@ fn summary(config: &Config) -> String {
     };
     let by_mqtt = elevators_by_mqtt(config);
     format!(
-        "gateway {}, site {}, {broker}, elevators: {by_mqtt} by MQTT and {} by Modbus TCP, \
+        "gateway {}, site {}, {broker}, elevators: {by_mqtt} by MQTT and {} by Modbus, \
          floors: {}, buses: {}, fire inputs: {}",
         gateway.id,
         gateway.site,

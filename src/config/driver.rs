@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use adapters::map::{MapError, MappedFloor, Needs, RegisterMap};
-use adapters::modbus::Transport;
+use adapters::modbus::{Transport, poll_load_permille};
 use dispatch::{ElevatorConfig, ServedFloor};
 use protocol::ops::Presence;
 
@@ -16,6 +16,8 @@ use super::{BusConfig, DriverConfig};
 
 const MQTT_KEYS: &[&str] = &["kind"];
 const MODBUS_KEYS: &[&str] = &["kind", "bus", "unit", "relay_unit", "map"];
+/// Thousandths of a serial bus that polls may take: the rest is for commands and repetitions.
+const LOAD_PERMILLE_MAX: u64 = 800;
 /// Bytes of a register map; one with 256 floors takes a tenth of it.
 const MAP_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -49,6 +51,8 @@ pub(super) struct Drivers {
     units: BTreeSet<(String, u8)>,
     /// The frames of each bus over TCP, by the first elevator on it.
     frames: BTreeMap<String, Frames>,
+    /// The thousandths of each serial bus that polls take so far.
+    loads: BTreeMap<String, u64>,
 }
 
 impl Drivers {
@@ -117,12 +121,36 @@ impl Drivers {
             Some(map)
         });
         fits.unwrap_or(Some(()))?;
+        if let (Some(bus), Some(config), Some(map)) = (&bus, config, &map) {
+            self.load(table, bus, config, map);
+        }
         Some(DriverConfig::Modbus {
             bus: bus?,
             unit: unit?,
             relay_unit: relay_unit?,
             map: map?,
         })
+    }
+
+    /// Says where a serial bus has no time left for commands.
+    fn load(&mut self, table: &Table<'_>, bus: &str, config: &BusConfig, map: &RegisterMap) {
+        let Transport::Serial(serial) = &config.transport else {
+            return;
+        };
+        let load = self.loads.entry(bus.to_owned()).or_default();
+        let before = *load;
+        *load += poll_load_permille(map, serial.baud);
+        if before <= LOAD_PERMILLE_MAX && *load > LOAD_PERMILLE_MAX {
+            let (baud, load) = (serial.baud, *load);
+            table.advise(
+                "bus",
+                format!(
+                    "a bus with time for commands: at {baud} baud the polls of the elevators so \
+                     far take {load} of 1000 parts of its time; a higher baud, a longer poll_ms, \
+                     or another bus"
+                ),
+            );
+        }
     }
 
     /// Whether frames of this kind can go over the bus.

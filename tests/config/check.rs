@@ -37,7 +37,7 @@ fn a_good_file_is_summed_up_and_exit_0() {
         lines(&output),
         [
             "ok: gateway gw-1, site harbour-hospital, broker mqtt://127.0.0.1:1883, elevators: 0 by \
-          MQTT and 2 by Modbus TCP, floors: 4, buses: 2, fire inputs: 1"
+          MQTT and 2 by Modbus, floors: 4, buses: 2, fire inputs: 1"
         ]
     );
     assert_eq!(output.status.code(), Some(0));

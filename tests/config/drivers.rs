@@ -132,6 +132,32 @@ fn mistakes_of_a_serial_bus_name_their_key() {
     );
 }
 
+/// Three elevators of the example map, four times a second at 9600 baud, leave no time for commands.
+#[test]
+fn a_bus_that_polls_fill_is_told_by_check_and_run_goes_on() {
+    let elevators = |count: u8| {
+        let one = |number: u8| {
+            let elevator = ELEVATOR.replace("EL001", &format!("EL00{number}"));
+            format!(
+                "{elevator}driver = {{ kind = \"modbus_rtu\", bus = \"b1\", unit = {number}, map = \
+                 \"map.toml\" }}\n"
+            )
+        };
+        let all: String = (1..=count).map(one).collect();
+        let bus = "[[buses]]\nid = \"b1\"\nserial = \"/dev/ttyS0\"\nbaud = 9600\n";
+        let site = Site::new(&format!("{GATEWAY}{all}{bus}"));
+        site.write("map.toml", &example_map(), 0o644);
+        site
+    };
+    assert_eq!(elevators(2).mistakes(), [""; 0]);
+    let site = elevators(4);
+    assert_eq!(site.config().advice.len(), 1);
+    let told = site.mistakes();
+    let expected = "elevators[2].driver.bus = \"b1\": expected a bus with time for commands: at 9600 \
+                    baud the polls of the elevators so far take ";
+    assert!(told[0].starts_with(expected), "{told:?}");
+}
+
 /// Two elevators cannot share a relay board, nor one of them a board that is the other one.
 #[test]
 fn a_relay_board_is_one_elevators() {

@@ -3,6 +3,7 @@
 mod device;
 mod faults;
 mod frames;
+mod places;
 mod polls;
 mod rtu;
 mod zones;
