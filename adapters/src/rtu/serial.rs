@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rustix::fs::FlockOperation;
+use rustix::termios::{ControlModes, OptionalActions};
 use serial2::rs4xx::{Rs485Config, TransceiverMode};
 use serial2::{KeepSettings, SerialPort, Settings};
 use tokio::io::unix::AsyncFd;
@@ -78,28 +79,20 @@ pub struct SerialStream {
 /// Opens a port, locks it and sets it up. What came over it before is thrown away. A port whose
 /// driver stands still is opened in the background, so that the wait for it can be given up.
 ///
-/// A pseudo terminal has no parity, stop bits or rate; there these say nothing.
+/// A pseudo terminal has no parity and no stop bits, and its rate takes no time.
 ///
 /// # Errors
 /// A sentence: the port does not exist, is no serial port, is in use, or does not take a setting.
 pub async fn open(config: &SerialConfig) -> io::Result<SerialStream> {
     let wanted = config.clone();
     let opened = tokio::task::spawn_blocking(move || set_up(&wanted)).await;
-    let (port, is_pty) = opened.map_err(io::Error::other)??;
-    let timing = if is_pty {
-        RtuTiming {
-            character: Duration::ZERO,
-            ..RtuTiming::serial(config.baud)
-        }
-    } else {
-        RtuTiming::serial(config.baud)
-    };
-    let port = watch(port)?;
+    let port = watch(opened.map_err(io::Error::other)??)?;
+    let timing = RtuTiming::serial(config.baud);
     Ok(SerialStream { port, timing })
 }
 
 impl SerialStream {
-    /// The times of the line. Over a pseudo terminal characters take no time of their own.
+    /// The times of the line.
     #[must_use]
     pub fn timing(&self) -> RtuTiming {
         self.timing
@@ -161,8 +154,7 @@ fn watch(port: SerialPort) -> io::Result<AsyncFd<SerialPort>> {
     AsyncFd::new(port)
 }
 
-/// The port, and whether it is a pseudo terminal.
-fn set_up(config: &SerialConfig) -> io::Result<(SerialPort, bool)> {
+fn set_up(config: &SerialConfig) -> io::Result<SerialPort> {
     let path = &config.path;
     let opened = SerialPort::open(path, KeepSettings);
     let mut port = opened.map_err(|error| said(path, "cannot be opened", &error))?;
@@ -180,7 +172,7 @@ fn set_up(config: &SerialConfig) -> io::Result<(SerialPort, bool)> {
     }
     port.discard_buffers()
         .map_err(|error| said(path, "cannot be emptied", &error))?;
-    Ok((port, is_pty))
+    Ok(port)
 }
 
 fn lock(port: &SerialPort, path: &Path) -> io::Result<()> {
@@ -205,14 +197,15 @@ fn settle(port: &mut SerialPort, config: &SerialConfig, is_pty: bool) -> io::Res
             error,
         )
     };
+    let receives = receive(port);
+    receives.map_err(|error| wrong("settings", &error.into()))?;
     let present = port.get_configuration();
     let mut settings = present.map_err(|error| wrong("settings", &error))?;
     settings.set_raw();
+    let baud = format!("baud = {}", config.baud);
+    let rate = settings.set_baud_rate(config.baud);
+    rate.map_err(|error| wrong(&baud, &error))?;
     if !is_pty {
-        let baud = format!("baud = {}", config.baud);
-        settings
-            .set_baud_rate(config.baud)
-            .map_err(|error| wrong(&baud, &error))?;
         shape(&mut settings, config);
     }
     port.set_configuration(&settings).map_err(|error| {
@@ -223,6 +216,13 @@ fn settle(port: &mut SerialPort, config: &SerialConfig, is_pty: bool) -> io::Res
             &error,
         )
     })
+}
+
+/// Receives, and does not care whether a modem has a carrier: without it a port hangs up.
+fn receive(port: &SerialPort) -> rustix::io::Result<()> {
+    let mut modes = rustix::termios::tcgetattr(port)?;
+    modes.control_modes |= ControlModes::CLOCAL | ControlModes::CREAD;
+    rustix::termios::tcsetattr(port, OptionalActions::Now, &modes)
 }
 
 fn shape(settings: &mut Settings, config: &SerialConfig) {

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::ControlModes;
 
 use super::peer::obey;
 use super::serial::{Parity, Rs485, SerialConfig, open};
@@ -51,7 +52,11 @@ async fn a_port_passes_every_byte_as_it_is() {
     let port = open(&SerialConfig::new(&path, 19_200)).await.unwrap();
     let server = serve(far, 40);
     let mut master = RtuMaster::new(port.timing());
-    assert_eq!(port.timing().character, Duration::ZERO);
+    assert_eq!(port.timing(), RtuTiming::serial(19_200));
+    let modes = rustix::termios::tcgetattr(&std::fs::File::open(&path).unwrap()).unwrap();
+    let wanted = ControlModes::CLOCAL | ControlModes::CREAD | ControlModes::CS8;
+    assert!(modes.control_modes.contains(wanted), "{modes:?}");
+    assert_eq!(modes.output_speed(), 19_200);
     master.attach(port);
     for number in 0..40 {
         let reply = master.request(3, &read_three()).await;
