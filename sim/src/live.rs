@@ -1,10 +1,11 @@
-//! The building on real sockets and real time: cars behind Modbus TCP servers and as MQTT
-//! controllers, robots as MQTT clients, and the simulator's own record of it all.
+//! The building on real sockets and real time: cars behind Modbus servers and as MQTT controllers,
+//! robots as MQTT clients, and the simulator's own record of it all.
 //!
 //! # Layout
 //!
 //! * [`pace`]: how fast the building's time runs; [`building`]: cars and record under one lock.
-//! * [`layout`], [`modbus`], [`map_text`]: Modbus TCP controllers, and the map that fits them.
+//! * [`layout`], [`modbus`], [`map_text`]: Modbus controllers, and the map that fits them.
+//! * [`rtu`]: the same controllers on a serial line, with all that goes wrong there.
 //! * [`mqtt_controller`]: controllers that speak MQTT.
 //! * [`robot`]: a robot's rules, and the robot as a client; [`fleet`]: many of them.
 //! * [`watch`]: ride states into the record; [`report`]: what a run came to.
@@ -22,6 +23,7 @@ pub mod pace;
 pub mod radio;
 pub mod report;
 pub mod robot;
+pub mod rtu;
 pub mod speaker;
 pub mod truth;
 pub mod watch;

@@ -1,4 +1,7 @@
-//! `hallcall sim`: the building of a configuration, or robots, for a gateway elsewhere.
+//! `hallcall sim`: the building of a configuration, or robots, for a gateway elsewhere; or one
+//! serial line, for any master.
+
+mod line;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -36,6 +39,8 @@ pub enum SimCommand {
     Building(BuildingArgs),
     /// Let robots ride
     Robots(RobotsArgs),
+    /// Serve one serial line of simulated devices to any master, on a pseudoterminal or over TCP
+    Line(line::LineArgs),
     /// Print the register map of the simulated Modbus controllers
     Map(MapArgs),
 }
@@ -113,6 +118,13 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
         SimCommand::Robots(args) => match load(&args.config, args.speed)? {
             Some((config, pace)) => runtime()?.block_on(ride(args, &config, pace)),
             None => Ok(ExitCode::from(exit::USAGE)),
+        },
+        SimCommand::Line(args) => match Pace::new(args.speed) {
+            Ok(pace) => runtime()?.block_on(line::serve(args, pace)),
+            Err(error) => {
+                writeln!(io::stderr(), "hallcall: {error}")?;
+                Ok(ExitCode::from(exit::USAGE))
+            }
         },
         SimCommand::Map(args) => {
             let Some(layout) = Layout::new(args.floors.into()) else {

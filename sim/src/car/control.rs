@@ -75,6 +75,14 @@ impl Car {
         }
     }
 
+    /// The controller starts anew: calls, holds and a claim are gone; a trip goes on to its end.
+    pub fn forget(&mut self, now_ms: u64) {
+        self.release(now_ms);
+        for press in std::mem::take(&mut self.calls) {
+            self.note_unlit(press);
+        }
+    }
+
     fn stands_at(&self, floor: &FloorLabel) -> Result<(), String> {
         match self.place {
             Place::Travelling(_) => Err("the car moves".to_owned()),

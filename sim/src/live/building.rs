@@ -17,7 +17,7 @@ use tokio::sync::{Notify, watch};
 use self::inner::Inner;
 use super::pace::Pace;
 use super::robot::{Threshold, Way};
-use crate::car::{Car, CarConfig};
+use crate::car::{Car, CarConfig, CarFaults};
 use crate::record::{Entry, Record};
 
 /// The longest and the shortest sleep between two looks at the clock.
@@ -216,6 +216,26 @@ impl Building {
     /// [`UnknownCar`].
     pub fn set_mode(&self, elevator: &ElevatorId, mode: Mode) -> Result<(), UnknownCar> {
         self.touch(elevator, |car, now_ms| car.set_mode(now_ms, mode))
+    }
+
+    /// Changes what is broken in a car.
+    ///
+    /// # Errors
+    /// [`UnknownCar`].
+    pub fn set_faults(
+        &self,
+        elevator: &ElevatorId,
+        change: impl FnOnce(&mut CarFaults),
+    ) -> Result<(), UnknownCar> {
+        self.touch(elevator, |car, now_ms| car.set_faults(now_ms, change))
+    }
+
+    /// A car's controller starts anew and forgets calls, holds and a claim.
+    ///
+    /// # Errors
+    /// [`UnknownCar`].
+    pub fn restart(&self, elevator: &ElevatorId) -> Result<(), UnknownCar> {
+        self.touch(elevator, |car, now_ms| car.forget(now_ms))
     }
 
     /// Raises or ends a fire alarm: its input, and the mode of every car of the zone.

@@ -57,6 +57,8 @@ pub enum Discrete {
     LampDown(u16),
     /// The lamp of a floor in the car.
     LampCar(u16),
+    /// The car is at a floor: a sensor in the shaft, which only relay boards are wired to.
+    At(u16),
 }
 
 /// Holding register: how many seconds the door shall stay open.

@@ -1,7 +1,6 @@
 //! One car behind its registers.
 
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use protocol::hardware::{Action, Call, Command, Direction, Door, Mode, Motion, Reading};
@@ -9,6 +8,7 @@ use protocol::{CommandId, ElevatorId, Fence, FloorLabel, Landing, Side};
 use tokio_modbus::prelude::{ExceptionCode, Request, Response};
 
 use super::LineError;
+use super::table::{bits, length, words};
 use crate::live::building::Building;
 use crate::live::layout::{self, Coil, Discrete, Layout};
 
@@ -21,11 +21,31 @@ pub(super) struct Controller {
     registers: Mutex<Registers>,
 }
 
-/// What was written to the holding registers.
+/// What was written to the holding registers, and what is wrong with what is shown.
 #[derive(Debug, Default)]
 struct Registers {
     words: [u16; layout::HOLDING as usize],
     commands: u64,
+    floor_shown: Option<ShownFloor>,
+}
+
+/// A position that is shown instead of the car's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// The one of this moment, wherever the car goes.
+    Frozen,
+    /// So many floors above the car's, within the floors that there are.
+    Off(i16),
+    /// None: not level with any floor.
+    Lost,
+}
+
+/// [`Position`] with the frozen one known.
+#[derive(Debug, Clone, Copy)]
+enum ShownFloor {
+    Always(u16),
+    Off(i16),
+    Lost,
 }
 
 impl Controller {
@@ -40,6 +60,30 @@ impl Controller {
             layout,
             registers: Mutex::new(Registers::default()),
         })
+    }
+
+    /// Its elevator.
+    pub(super) fn elevator(&self) -> &ElevatorId {
+        &self.elevator
+    }
+
+    /// Forgets what was written.
+    pub(super) fn forget(&self) {
+        self.lock().words = Default::default();
+    }
+
+    /// Shows another position, or again the car's.
+    pub(super) fn set_position(&self, building: &Building, position: Option<Position>) {
+        let here = || {
+            let reading = building.snapshot(&self.elevator).ok();
+            reading.map_or(u16::MAX, |reading| self.floor(&reading))
+        };
+        let shown = position.map(|position| match position {
+            Position::Frozen => ShownFloor::Always(here()),
+            Position::Off(floors) => ShownFloor::Off(floors),
+            Position::Lost => ShownFloor::Lost,
+        });
+        self.lock().floor_shown = shown;
     }
 
     // A device answers every function that it does not know in one way.
@@ -73,11 +117,7 @@ impl Controller {
                 words(*from, *count, layout::INPUTS, word).map(Response::ReadInputRegisters)
             }
             Request::ReadHoldingRegisters(from, count) => {
-                let kept = self
-                    .registers
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .words;
+                let kept = self.lock().words;
                 let word = |address| kept.get(usize::from(address)).copied().unwrap_or(0);
                 words(*from, *count, layout::HOLDING, word).map(Response::ReadHoldingRegisters)
             }
@@ -113,6 +153,16 @@ impl Controller {
             .layout
             .coil(address)
             .ok_or(ExceptionCode::IllegalDataAddress)?;
+        self.switch(building, coil, on)
+    }
+
+    /// A button or a level goes on or off.
+    pub(super) fn switch(
+        &self,
+        building: &Building,
+        coil: Coil,
+        on: bool,
+    ) -> Result<(), ExceptionCode> {
         let here = || self.here(building);
         let action = match coil {
             Coil::Claim if on => Action::Claim,
@@ -137,10 +187,7 @@ impl Controller {
             return Err(ExceptionCode::IllegalDataAddress);
         }
         let hold_s = {
-            let mut registers = self
-                .registers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut registers = self.lock();
             registers.words[usize::from(from)..end].copy_from_slice(written);
             (from == layout::HOLD_S).then_some(registers.words[usize::from(layout::HOLD_S)])
         };
@@ -193,10 +240,7 @@ impl Controller {
 
     fn act(&self, building: &Building, action: Action) -> Result<(), ExceptionCode> {
         let command = {
-            let mut registers = self
-                .registers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut registers = self.lock();
             registers.commands += 1;
             let [_, low, high, number] = registers.words;
             let name = format!("modbus-{}-{number}", registers.commands);
@@ -248,20 +292,26 @@ impl Controller {
     }
 
     fn discrete(&self, reading: &Reading, address: u16) -> bool {
+        let point = self.layout.discrete(address);
+        point.is_some_and(|point| self.shows(reading, point))
+    }
+
+    /// Whether a lamp, a switch or a sensor is on.
+    pub(super) fn shows(&self, reading: &Reading, point: Discrete) -> bool {
         let moves = matches!(reading.motion, Motion::Up | Motion::Down);
-        match self.layout.discrete(address) {
-            Some(Discrete::DoorOpen) => reading.front == Door::Open,
-            Some(Discrete::DoorClosed) => reading.front == Door::Closed,
-            Some(Discrete::Moving) => moves,
-            Some(Discrete::Up) => reading.motion == Motion::Up,
-            Some(Discrete::Occupied) => reading.occupied == Some(true),
-            Some(Discrete::ModeNormal) => reading.mode.serves_robots(),
-            Some(Discrete::Maintenance) => reading.mode == Mode::Maintenance,
-            Some(Discrete::Fire) => reading.mode == Mode::Fire,
-            Some(Discrete::LampUp(floor)) => self.is_lit(reading, floor, Some(Direction::Up)),
-            Some(Discrete::LampDown(floor)) => self.is_lit(reading, floor, Some(Direction::Down)),
-            Some(Discrete::LampCar(floor)) => self.is_lit(reading, floor, None),
-            None => false,
+        match point {
+            Discrete::DoorOpen => reading.front == Door::Open,
+            Discrete::DoorClosed => reading.front == Door::Closed,
+            Discrete::Moving => moves,
+            Discrete::Up => reading.motion == Motion::Up,
+            Discrete::Occupied => reading.occupied == Some(true),
+            Discrete::ModeNormal => reading.mode.serves_robots(),
+            Discrete::Maintenance => reading.mode == Mode::Maintenance,
+            Discrete::Fire => reading.mode == Mode::Fire,
+            Discrete::LampUp(floor) => self.is_lit(reading, floor, Some(Direction::Up)),
+            Discrete::LampDown(floor) => self.is_lit(reading, floor, Some(Direction::Down)),
+            Discrete::LampCar(floor) => self.is_lit(reading, floor, None),
+            Discrete::At(floor) => self.shown_floor(reading) == floor,
         }
     }
 
@@ -277,18 +327,41 @@ impl Controller {
 
     fn input(&self, reading: &Reading, address: u16) -> u16 {
         match address {
-            layout::FLOOR => {
-                let at = self
-                    .floors
-                    .iter()
-                    .position(|floor| Some(floor) == reading.floor.as_ref());
-                at.and_then(|at| u16::try_from(at).ok()).unwrap_or(u16::MAX)
-            }
+            layout::FLOOR => self.shown_floor(reading),
             layout::DOOR => door_word(reading.front),
             layout::MODE => mode_word(reading.mode),
             layout::LOAD => reading.load_pct.map_or(0, u16::from),
             _ => 0,
         }
+    }
+
+    /// The number of the floor as it is shown.
+    fn shown_floor(&self, reading: &Reading) -> u16 {
+        match self.lock().floor_shown {
+            None => self.floor(reading),
+            Some(ShownFloor::Always(floor)) => floor,
+            Some(ShownFloor::Off(floors)) => {
+                let top = self.layout.floors() - 1;
+                self.floor(reading).saturating_add_signed(floors).min(top)
+            }
+            Some(ShownFloor::Lost) => u16::MAX,
+        }
+    }
+
+    /// The number of the car's floor, from 0; 65,535 between floors.
+    fn floor(&self, reading: &Reading) -> u16 {
+        let at = self
+            .floors
+            .iter()
+            .position(|floor| Some(floor) == reading.floor.as_ref());
+        at.and_then(|at| u16::try_from(at).ok()).unwrap_or(u16::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registers> {
+        // A panic elsewhere does not make the registers wrong.
+        self.registers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -317,36 +390,4 @@ pub fn mode_word(mode: Mode) -> u16 {
         Mode::OutOfService => 6,
         Mode::Unknown => 7,
     }
-}
-
-fn bits(
-    from: u16,
-    count: u16,
-    end: u16,
-    bit: impl Fn(u16) -> bool,
-) -> Result<Vec<bool>, ExceptionCode> {
-    Ok(range(from, count, 2000, end)?.map(bit).collect())
-}
-
-fn words(
-    from: u16,
-    count: u16,
-    end: u16,
-    word: impl Fn(u16) -> u16,
-) -> Result<Vec<u16>, ExceptionCode> {
-    Ok(range(from, count, 125, end)?.map(word).collect())
-}
-
-/// The addresses asked for. The limits are those of the Modbus application protocol 1.1b3.
-fn range(from: u16, count: u16, count_max: u16, end: u16) -> Result<Range<u16>, ExceptionCode> {
-    if !(1..=count_max).contains(&count) {
-        return Err(ExceptionCode::IllegalDataValue);
-    }
-    let to = from.checked_add(count).filter(|to| *to <= end);
-    to.map(|to| from..to)
-        .ok_or(ExceptionCode::IllegalDataAddress)
-}
-
-fn length(len: usize) -> Result<u16, ExceptionCode> {
-    u16::try_from(len).map_err(|_| ExceptionCode::IllegalDataValue)
 }
