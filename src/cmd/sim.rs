@@ -1,65 +1,40 @@
 //! `hallcall sim`: the building of a configuration, or robots, for a gateway elsewhere; or one
 //! serial line, for any master.
 
+mod building;
 mod line;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use dispatch::config::{ElevatorConfig, ServedFloor};
+use protocol::Landing;
 use protocol::topic::Topics;
-use protocol::{ElevatorId, Landing};
-use sim::car::{CarConfig, Stop};
 use sim::live::layout::Layout;
-use sim::live::map_text::map_text;
-use sim::live::modbus::{FireInput, Line, Unit};
-use sim::live::mqtt_controller::MqttController;
+use sim::live::map_text::{map_text, relay_map_text};
+use sim::live::modbus::BoardLayout;
 use sim::live::radio::{Endpoint, Password};
 use sim::live::robot::Ground;
-use sim::live::truth::{self, Reach};
-use sim::live::watch::watch;
-use sim::live::{Building, CarPlan, Figures, Fleet, FleetPlan, Pace};
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use sim::live::truth::Reach;
+use sim::live::{Figures, Fleet, FleetPlan, Pace};
 
-use super::demo::stop_signal;
-use crate::config::{Broker, Config, DriverConfig};
+use crate::config::{Broker, Config};
 use crate::exit;
 
 /// What to simulate.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum SimCommand {
-    /// Serve the controllers of a configuration: Modbus TCP at its buses, MQTT at its broker
-    Building(BuildingArgs),
+    /// Serve the controllers of a configuration: Modbus at its buses, MQTT at its broker
+    Building(building::BuildingArgs),
     /// Let robots ride
     Robots(RobotsArgs),
     /// Serve one serial line of simulated devices to any master, on a pseudoterminal or over TCP
     Line(line::LineArgs),
     /// Print the register map of the simulated Modbus controllers
     Map(MapArgs),
-}
-
-/// Which building.
-#[derive(Debug, Clone, clap::Args)]
-pub struct BuildingArgs {
-    /// The gateway's configuration file
-    #[arg(long, value_name = "FILE")]
-    pub config: PathBuf,
-    /// Seconds of the building in one of ours, 0.1 to 100
-    #[arg(long, value_name = "N", default_value_t = 1.0)]
-    pub speed: f64,
-    /// Where robots of `hallcall sim robots` learn what is under their wheels
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:1599")]
-    pub truth: SocketAddr,
-    /// One password for all controllers that speak MQTT; their user name is their id
-    #[arg(long, value_name = "TEXT")]
-    pub password: Option<String>,
 }
 
 /// Which robots.
@@ -100,6 +75,9 @@ pub struct MapArgs {
     /// Floors, 1 to 256
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub floors: u16,
+    /// The map of a relay board in front of an elevator, of at most 20 floors
+    #[arg(long)]
+    pub relays: bool,
     /// How often a controller is read, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 250, value_parser = clap::value_parser!(u64).range(50..=10_000))]
     pub poll_ms: u64,
@@ -112,7 +90,7 @@ pub struct MapArgs {
 pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
     match command {
         SimCommand::Building(args) => match load(&args.config, args.speed)? {
-            Some((config, pace)) => runtime()?.block_on(serve(args, &config, pace)),
+            Some((config, pace)) => runtime()?.block_on(building::serve(args, &config, pace)),
             None => Ok(ExitCode::from(exit::USAGE)),
         },
         SimCommand::Robots(args) => match load(&args.config, args.speed)? {
@@ -127,15 +105,25 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
             }
         },
         SimCommand::Map(args) => {
-            let Some(layout) = Layout::new(args.floors.into()) else {
+            let floors = usize::from(args.floors);
+            let (text, floors_max) = if args.relays {
+                let layout = BoardLayout::new(floors);
+                (
+                    layout.map(|layout| relay_map_text(&layout, args.poll_ms)),
+                    20,
+                )
+            } else {
+                let layout = Layout::new(floors);
+                (layout.map(|layout| map_text(&layout, args.poll_ms)), 256)
+            };
+            let Some(text) = text else {
                 writeln!(
                     io::stderr(),
-                    "hallcall: floors {} is not 1 to 256",
-                    args.floors
+                    "hallcall: floors {floors} is not 1 to {floors_max}"
                 )?;
                 return Ok(ExitCode::from(exit::USAGE));
             };
-            io::stdout().write_all(map_text(&layout, args.poll_ms).as_bytes())?;
+            io::stdout().write_all(text.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -166,74 +154,6 @@ fn load(path: &std::path::Path, speed: f64) -> io::Result<Option<(Config, Pace)>
             Ok(None)
         }
     }
-}
-
-async fn serve(args: &BuildingArgs, config: &Config, pace: Pace) -> anyhow::Result<ExitCode> {
-    let plans = config
-        .site
-        .elevators
-        .values()
-        .map(|elevator| plan(elevator, &pace))
-        .collect();
-    let building = Building::new(plans, pace);
-    let mut stage: JoinSet<anyhow::Result<()>> = JoinSet::new();
-    let time = Arc::clone(&building);
-    stage.spawn(async move {
-        time.run().await;
-        Ok(())
-    });
-    for (address, units) in lines(config)? {
-        let line = Line::new(Arc::clone(&building), units)?;
-        let listener = Line::listen(address).await?;
-        stage.spawn(async move { Ok(line.serve(listener).await?) });
-    }
-    let topics = topics(config)?;
-    for elevator in by_mqtt(config) {
-        let endpoint = endpoint(config, args.password.as_deref())?;
-        let (building, topics) = (Arc::clone(&building), topics.clone());
-        let controller = MqttController::new(building, topics, &endpoint, elevator.clone())?;
-        stage.spawn(async move { Ok(controller.run().await?) });
-    }
-    let (hears, _) = oneshot::channel();
-    let watch = watch(
-        Arc::clone(&building),
-        topics,
-        endpoint(config, args.password.as_deref())?,
-        hears,
-    );
-    stage.spawn(async move {
-        watch.await;
-        Ok(())
-    });
-    let truth = args.truth;
-    let ground = Arc::clone(&building);
-    stage.spawn(async move {
-        truth::serve(ground, truth)
-            .await
-            .with_context(|| format!("truth {truth}"))
-    });
-    writeln!(
-        io::stdout(),
-        "ready: {} elevators",
-        config.site.elevators.len()
-    )?;
-    tokio::select! {
-        ended = stage.join_next() => match ended {
-            Some(ended) => ended.context("a part of the building broke")??,
-            None => bail!("nothing to serve"),
-        },
-        stopped = stop_signal() => stopped?,
-    }
-    let violations = building.record(|record| record.judge());
-    let mut err = io::stderr().lock();
-    for (at_ms, violation) in &violations {
-        writeln!(err, "violation at {at_ms} ms: {violation}")?;
-    }
-    Ok(if violations.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
 }
 
 async fn ride(args: &RobotsArgs, config: &Config, pace: Pace) -> anyhow::Result<ExitCode> {
@@ -284,31 +204,6 @@ async fn ride(args: &RobotsArgs, config: &Config, pace: Pace) -> anyhow::Result<
     })
 }
 
-fn plan(elevator: &ElevatorConfig, pace: &Pace) -> CarPlan {
-    let mut config = CarConfig::new(elevator.floors.iter().map(stop).collect());
-    config.presence = elevator.presence;
-    config.dwell_s = pace.dwell_s(config.dwell_s);
-    config.recall = elevator.floors.first().map(|floor| floor.label.clone());
-    let hold_max_ms = pace.theirs_ms(Duration::from_millis(elevator.hold_max_ms));
-    config.hold_max_s = Duration::from_millis(hold_max_ms).as_secs_f64();
-    CarPlan {
-        elevator: elevator.id.clone(),
-        zone: elevator.zone.clone(),
-        config,
-    }
-}
-
-fn stop(floor: &ServedFloor) -> Stop {
-    // A building is lower than 2^53 mm.
-    #[allow(clippy::cast_precision_loss)]
-    let height_m = floor.height_mm as f64 / 1000.0;
-    Stop {
-        label: floor.label.clone(),
-        height_m,
-        sides: floor.sides.clone(),
-    }
-}
-
 fn landings(elevator: &ElevatorConfig) -> Vec<Landing> {
     let at = |floor: &ServedFloor| {
         let label = floor.label.clone();
@@ -319,54 +214,6 @@ fn landings(elevator: &ElevatorConfig) -> Vec<Landing> {
         })
     };
     elevator.floors.iter().flat_map(at).collect()
-}
-
-/// The units behind each address of the configuration's buses.
-fn lines(config: &Config) -> anyhow::Result<BTreeMap<SocketAddr, BTreeMap<u8, Unit>>> {
-    let mut lines: BTreeMap<SocketAddr, BTreeMap<u8, Unit>> = BTreeMap::new();
-    let mut put = |bus: &str, unit: u8, what: Unit| -> anyhow::Result<()> {
-        let address = config
-            .buses
-            .get(bus)
-            .map(|bus| bus.transport.place())
-            .unwrap_or_default();
-        let named = || format!("bus {bus}: address {address:?} is none of this machine");
-        let address = address.to_socket_addrs().with_context(named)?.next();
-        let address = address.with_context(named)?;
-        if lines
-            .entry(address)
-            .or_default()
-            .insert(unit, what)
-            .is_some()
-        {
-            bail!("bus {bus}: unit {unit} is an elevator and a fire input");
-        }
-        Ok(())
-    };
-    for (elevator, driver) in &config.drivers {
-        if let DriverConfig::Modbus { bus, unit, .. } = driver {
-            put(bus, *unit, Unit::Car(elevator.clone()))?;
-        }
-    }
-    for (zone, input) in &config.zone_inputs {
-        let fire = FireInput {
-            zone: zone.clone(),
-            point: input.point,
-            address: input.address,
-            clear: input.clear,
-        };
-        put(&input.bus, input.unit, Unit::Fire(fire))?;
-    }
-    Ok(lines)
-}
-
-fn by_mqtt(config: &Config) -> impl Iterator<Item = &ElevatorId> {
-    let speaks = |(_, driver): &(&ElevatorId, &DriverConfig)| **driver == DriverConfig::Mqtt;
-    config
-        .drivers
-        .iter()
-        .filter(speaks)
-        .map(|(elevator, _)| elevator)
 }
 
 fn topics(config: &Config) -> anyhow::Result<Topics> {

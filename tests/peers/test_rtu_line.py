@@ -1,5 +1,6 @@
 """The simulator's serial line, through pymodbus: a master that shares no code with it."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from gateway_process import find_gateway
 from pymodbus import FramerType
 from pymodbus.client import ModbusSerialClient, ModbusTcpClient
+from pymodbus.exceptions import ModbusIOException
 
 BAUD = 38400
 END_S = 10.0
@@ -47,14 +49,15 @@ class RtuLineTest(unittest.TestCase):
     def on_pty(self, *options: str):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="hallcall-line-"))
         line = SimLine(self, "--link", str(Path(folder) / "adapter"), *options)
-        client = ModbusSerialClient(line.place, framer=FramerType.RTU, baudrate=BAUD, parity="E",
-                                    timeout=1, retries=3)
+        # A pseudoterminal has no parity bit; the line's characters have 11 bits all the same.
+        client = ModbusSerialClient(line.place, framer=FramerType.RTU, baudrate=BAUD, parity="N",
+                                    timeout=0.5, retries=3)
         return line, self.connected(client)
 
     def over_tcp(self, *options: str):
         line = SimLine(self, "--listen", "127.0.0.1:0", *options)
         host, port = line.place.split(":")
-        client = ModbusTcpClient(host, framer=FramerType.RTU, port=int(port), timeout=1, retries=3)
+        client = ModbusTcpClient(host, framer=FramerType.RTU, port=int(port), timeout=0.5, retries=3)
         return line, self.connected(client)
 
     def connected(self, client):
@@ -113,10 +116,13 @@ class RtuLineTest(unittest.TestCase):
     def test_faults_by_rate_are_survived_and_counted(self):
         line, client = self.on_pty("--seed", "3", "--fault", "bad_crc:0.1", "--fault",
                                    "no_reply:0.05", "--fault", "junk=20:0.1")
-        for address in range(100):
-            reply = client.read_holding_registers(address, count=1, device_id=7)
-            if not reply.isError():
+        right = 0
+        for address in range(80):
+            with contextlib.suppress(ModbusIOException):  # no answer, after all its retries
+                reply = client.read_holding_registers(address, count=1, device_id=7)
                 self.assertEqual(reply.registers, [address])
+                right += 1
+        self.assertGreater(right, 70)
         faults = line.end()["faults"]
         self.assertEqual(set(faults), {"H2", "H9", "junk"})
 

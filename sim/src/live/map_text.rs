@@ -1,9 +1,13 @@
-//! The register map of the simulator's Modbus controllers, as the text that a gateway reads.
+//! The register maps of the simulator's Modbus controllers and relay boards, as the text that a
+//! gateway reads.
 
 use protocol::hardware::{Door, Mode};
 
 use super::layout::{self, Layout};
-use super::modbus::{door_word, mode_word};
+use super::modbus::{BoardLayout, FLASH_ON, door_word, mode_word};
+
+/// How long a relay board closes a contact, in milliseconds: long enough for any lift's button.
+const PRESS_MS: u64 = 500;
 
 /// The map of controllers with this layout, to be read every `poll_ms` milliseconds.
 #[must_use]
@@ -13,6 +17,75 @@ pub fn map_text(layout: &Layout, poll_ms: u64) -> String {
          read_gap_max = 32\n{}{}",
         seen(layout),
         told(layout)
+    )
+}
+
+/// The map of relay boards with this layout, to be read every `poll_ms` milliseconds. The board
+/// itself ends each press.
+#[must_use]
+pub fn relay_map_text(layout: &BoardLayout, poll_ms: u64) -> String {
+    let floors = layout.floors();
+    let lamps = 8 + floors;
+    let row = |number: u16| FLASH_ON + number * floors;
+    let press =
+        |relay: u16| format!("{{ point = \"coil\", address = {relay}, flash_ms = {PRESS_MS} }}");
+    let input = |input: u16| format!("{{ point = \"discrete\", address = {input} }}");
+    format!(
+        r#"# The inputs and relays of a simulated relay board in front of an elevator.
+poll_ms = {poll_ms}
+read_gap_max = 32
+
+[floors]
+count = {floors}
+
+[floor]
+bits = {at}
+
+[motion]
+moving = {moving}
+up = {up}
+
+[mode.bits]
+normal = {normal}
+maintenance = {maintenance}
+fire = {fire}
+
+[signals]
+presence = {presence}
+
+[front.door]
+open_limit = {open_limit}
+closed_limit = {closed_limit}
+
+[front.lamps]
+hall_up = {lamp_up}
+hall_down = {lamp_down}
+car = {lamp_car}
+
+[front.buttons]
+hall_up = {hall_up}
+hall_down = {hall_down}
+car = {car}
+open = {open}
+close = {close}
+"#,
+        at = input(8),
+        moving = input(2),
+        up = input(3),
+        normal = input(5),
+        maintenance = input(6),
+        fire = input(7),
+        presence = input(4),
+        open_limit = input(0),
+        closed_limit = input(1),
+        lamp_up = input(lamps),
+        lamp_down = input(lamps + floors),
+        lamp_car = input(lamps + 2 * floors),
+        hall_up = press(row(0)),
+        hall_down = press(row(1)),
+        car = press(row(2)),
+        open = press(row(3)),
+        close = press(row(3) + 1),
     )
 }
 
@@ -133,5 +206,11 @@ mod tests {
             let map = RegisterMap::parse(&map_text(&layout, 200)).unwrap();
             assert_eq!(map.poll_ms(), 200);
         }
+        for floors in [2, 8, 20] {
+            let layout = BoardLayout::new(floors).unwrap();
+            let map = RegisterMap::parse(&relay_map_text(&layout, 200)).unwrap();
+            assert_eq!(map.poll_ms(), 200);
+        }
+        assert!(BoardLayout::new(21).is_none());
     }
 }

@@ -24,7 +24,7 @@ use tokio_modbus::server::tcp::{Server, accept_tcp_connection};
 
 pub use self::controller::{Position, door_word, mode_word};
 pub use self::fire_input::FireInput;
-pub use self::relay_board::{BoardLayout, RELAYS_MAX};
+pub use self::relay_board::{BoardLayout, FLASH_ON, RELAYS_MAX};
 pub use self::units::{Unit, Units};
 use super::building::{Building, UnknownCar};
 

@@ -14,7 +14,7 @@ use protocol::{ElevatorId, FloorLabel, Side, ZoneId};
 use serde_json::json;
 use sim::car::{CarConfig, Stop};
 use sim::live::modbus::{Line, Unit};
-use sim::live::rtu::{FaultKind, LineRecord, LineSettings, Plan, Pty, RtuLine, Rule, Speed};
+use sim::live::rtu::{FaultKind, LineSettings, Plan, Pty, RtuLine, Rule, Speed};
 use sim::live::{Building, CarPlan, Pace};
 
 use crate::cmd::demo::stop_signal;
@@ -123,9 +123,7 @@ pub(super) async fn serve(args: &LineArgs, pace: Pace) -> anyhow::Result<ExitCod
         ended = ended => ended.context("the line broke")?.context("the line broke")?,
         stopped = stop_signal() => stopped?,
     }
-    let faults = faults(&line);
-    let told = line.record(|record| told(record, &faults));
-    writeln!(io::stdout(), "{told}")?;
+    writeln!(io::stdout(), "{}", told(&line))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -139,7 +137,8 @@ pub(super) fn pty(link: Option<&Path>) -> anyhow::Result<Pty> {
     }
 }
 
-fn baud(text: &str) -> Result<u32, String> {
+/// The pace of a line, as an argument.
+pub(super) fn baud(text: &str) -> Result<u32, String> {
     let speed: Result<Speed, _> = text.parse();
     speed.map(Speed::baud).map_err(|error| error.to_string())
 }
@@ -184,28 +183,22 @@ fn stops(floors: u16) -> anyhow::Result<Vec<Stop>> {
     (1..=floors).map(stop).collect()
 }
 
-fn faults(line: &RtuLine) -> BTreeMap<&'static str, u64> {
-    let count = |kind: &FaultKind| (kind.name(), line.fired(*kind));
-    FaultKind::ALL
-        .iter()
-        .map(count)
-        .filter(|(_, fired)| *fired > 0)
-        .collect()
-}
-
 /// What the line saw: requests and answers by unit, what nobody could read, where the master spoke
 /// over a device or too soon, and the faults that struck.
-fn told(record: &LineRecord, faults: &BTreeMap<&'static str, u64>) -> serde_json::Value {
-    let silence_ms = record
-        .silence_min
-        .map(|silence| silence.as_secs_f64() * 1000.0);
-    json!({
-        "requests": record.requests,
-        "answered": record.answered,
-        "unreadable": record.unreadable,
-        "collisions": record.collisions,
-        "breaches": record.breach_count(),
-        "silence_min_ms": silence_ms,
-        "faults": faults,
+pub(super) fn told(line: &RtuLine) -> serde_json::Value {
+    let count = |kind: &FaultKind| (kind.name(), line.fired(*kind));
+    let struck = FaultKind::ALL.iter().map(count);
+    let faults: BTreeMap<_, _> = struck.filter(|(_, fired)| *fired > 0).collect();
+    line.record(|record| {
+        let silence = record.silence_min;
+        json!({
+            "requests": record.requests,
+            "answered": record.answered,
+            "unreadable": record.unreadable,
+            "collisions": record.collisions,
+            "breaches": record.breach_count(),
+            "silence_min_ms": silence.map(|silence| silence.as_secs_f64() * 1000.0),
+            "faults": faults,
+        })
     })
 }

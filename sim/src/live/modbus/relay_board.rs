@@ -24,8 +24,9 @@ use crate::live::layout::{Coil, Discrete};
 pub const RELAYS_MAX: u16 = 64;
 /// The coil that stands for all relays.
 const ALL: u16 = 0x00FF;
-/// Relay by relay: on, and off after the value's tenths of a second; the other way round.
-const FLASH_ON: u16 = 0x0200;
+/// The coil that switches the first relay on, and off after the value's tenths of a second.
+pub const FLASH_ON: u16 = 0x0200;
+/// The other way round.
 const FLASH_OFF: u16 = 0x0400;
 /// The longest flash.
 const FLASH_MAX: u16 = 0x7FFF;
