@@ -8,6 +8,7 @@
 pub(super) mod folder;
 pub(super) mod gateway;
 mod show;
+pub(super) mod wires;
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,18 +21,22 @@ use anyhow::{Context, ensure};
 use protocol::Topics;
 use sim::live::radio::Endpoint;
 use sim::live::robot::{Ground, RideResult};
+use sim::live::rtu::Rule;
 use sim::live::{Building, Fleet, FleetPlan, Pace, Report};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use self::folder::{Bounds, Folder, Wires};
+use self::folder::{Bounds, Folder};
 use self::gateway::GatewayProcess;
 use self::show::Show;
+use self::wires::Wires;
 
 /// Elevators of a demo.
 const ELEVATORS_MAX: u16 = 100;
 /// Floors of a demo.
 const FLOORS_MAX: u16 = 64;
+/// Floors that a relay board has relays for.
+const BOARD_FLOORS_MAX: u16 = 20;
 /// For the gateway to get ready, on a slow machine too.
 const READY: Duration = Duration::from_secs(30);
 /// For the last ride states to reach the record.
@@ -61,6 +66,10 @@ pub struct DemoArgs {
     /// How the controllers are reached
     #[arg(long, value_enum, default_value_t = Controllers::Modbus)]
     pub controllers: Controllers,
+    /// What goes wrong on each serial line: KIND[=VALUE][@UNIT]:SHARE, or #N for the n-th request,
+    /// such as bad_crc:0.01
+    #[arg(long = "fault", value_name = "RULE")]
+    pub faults: Vec<Rule>,
     /// Another broker than the embedded one, as mqtt://HOST:PORT, without passwords
     #[arg(long, value_name = "URL")]
     pub broker: Option<String>,
@@ -83,10 +92,26 @@ pub struct DemoArgs {
 pub enum Controllers {
     /// Modbus TCP, four cars behind each address
     Modbus,
+    /// Modbus RTU on pseudoterminals, two cars on each line
+    Rtu,
+    /// Modbus RTU over TCP, as a converter passes it on, two cars on each line
+    RtuOverTcp,
+    /// Relay boards on pseudoterminals, two on each line, for at most 20 floors
+    Relays,
     /// They speak MQTT
     Mqtt,
     /// One after the other
     Both,
+}
+
+impl Controllers {
+    /// Whether they are on serial lines.
+    fn are_on_lines(self) -> bool {
+        match self {
+            Self::Rtu | Self::RtuOverTcp | Self::Relays => true,
+            Self::Modbus | Self::Mqtt | Self::Both => false,
+        }
+    }
 }
 
 /// Runs the demo.
@@ -103,6 +128,15 @@ pub fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         && !(0.1..=3_600.0).contains(&ride_s)
     {
         return usage(&format!("ride-s {ride_s} is not 0.1 to 3600"));
+    }
+    if args.controllers == Controllers::Relays && args.floors > BOARD_FLOORS_MAX {
+        let floors = args.floors;
+        return usage(&format!(
+            "floors {floors} is not 2 to {BOARD_FLOORS_MAX}, as relays suffice"
+        ));
+    }
+    if !args.faults.is_empty() && !args.controllers.are_on_lines() {
+        return usage("fault: controllers rtu, rtu-over-tcp or relays have serial lines");
     }
     if let Some(url) = &args.broker
         && let Err(why) = Endpoint::parse(url)
@@ -141,7 +175,7 @@ async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Rep
     let building = Building::new(folder::cars(args, &pace)?, pace);
     let mut stage = JoinSet::new();
     stage.spawn(Arc::clone(&building).run());
-    let wires = Wires::lay(args, &building, &mut stage).await?;
+    let wires = Wires::lay(args, folder::elevators(args)?, &building, &mut stage).await?;
     let config = folder.write(args, &wires, &Bounds::at(args.speed))?;
     let mut gateway = GatewayProcess::start(&config, &folder.log())?;
     gateway.ready(READY).await?;
@@ -182,6 +216,7 @@ async fn run(args: &DemoArgs, pace: Pace, folder: &Folder) -> anyhow::Result<Rep
     ensure!(status.success(), "the gateway ended with {status}");
     drop(stage);
     let report = Report::new(rides, args.seed, &ridden, &building);
+    wires.tell()?;
     complain(&building, &ridden, rides)?;
     Ok(report)
 }

@@ -24,6 +24,11 @@ use sim::live::{Figures, Fleet, FleetPlan, Pace};
 use crate::config::{Broker, Config};
 use crate::exit;
 
+pub(super) use self::line::told;
+
+/// How long a relay board presses a button, in milliseconds: enough for any lift.
+const PRESS_MS: u64 = 500;
+
 /// What to simulate.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum SimCommand {
@@ -109,7 +114,7 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
             let (text, floors_max) = if args.relays {
                 let layout = BoardLayout::new(floors);
                 (
-                    layout.map(|layout| relay_map_text(&layout, args.poll_ms)),
+                    layout.map(|layout| relay_map_text(&layout, args.poll_ms, PRESS_MS)),
                     20,
                 )
             } else {

@@ -6,9 +6,6 @@ use protocol::hardware::{Door, Mode};
 use super::layout::{self, Layout};
 use super::modbus::{BoardLayout, FLASH_ON, door_word, mode_word};
 
-/// How long a relay board closes a contact, in milliseconds: long enough for any lift's button.
-const PRESS_MS: u64 = 500;
-
 /// The map of controllers with this layout, to be read every `poll_ms` milliseconds.
 #[must_use]
 pub fn map_text(layout: &Layout, poll_ms: u64) -> String {
@@ -21,14 +18,14 @@ pub fn map_text(layout: &Layout, poll_ms: u64) -> String {
 }
 
 /// The map of relay boards with this layout, to be read every `poll_ms` milliseconds. The board
-/// itself ends each press.
+/// itself ends each press after `press_ms`, which is a multiple of 100.
 #[must_use]
-pub fn relay_map_text(layout: &BoardLayout, poll_ms: u64) -> String {
+pub fn relay_map_text(layout: &BoardLayout, poll_ms: u64, press_ms: u64) -> String {
     let floors = layout.floors();
     let lamps = 8 + floors;
     let row = |number: u16| FLASH_ON + number * floors;
     let press =
-        |relay: u16| format!("{{ point = \"coil\", address = {relay}, flash_ms = {PRESS_MS} }}");
+        |relay: u16| format!("{{ point = \"coil\", address = {relay}, flash_ms = {press_ms} }}");
     let input = |input: u16| format!("{{ point = \"discrete\", address = {input} }}");
     format!(
         r#"# The inputs and relays of a simulated relay board in front of an elevator.
@@ -208,7 +205,7 @@ mod tests {
         }
         for floors in [2, 8, 20] {
             let layout = BoardLayout::new(floors).unwrap();
-            let map = RegisterMap::parse(&relay_map_text(&layout, 200)).unwrap();
+            let map = RegisterMap::parse(&relay_map_text(&layout, 200, 500)).unwrap();
             assert_eq!(map.poll_ms(), 200);
         }
         assert!(BoardLayout::new(21).is_none());

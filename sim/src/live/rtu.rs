@@ -113,11 +113,13 @@ impl RtuLine {
         self.serve(pty).await
     }
 
-    /// Serves the line to the newest master that connects, until the future is dropped.
+    /// Serves the line to the newest master that connects, until the future is dropped. As a good
+    /// converter it begins to send a frame only when the line has been silent for 3.5 characters.
     ///
     /// # Errors
     /// What accepting a connection failed with.
     pub async fn serve_tcp(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
+        self.lock().wire.convert();
         self.serve(Converter::new(listener)).await
     }
 

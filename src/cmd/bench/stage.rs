@@ -17,8 +17,9 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::mosquitto::{self, Mosquitto};
 use super::process;
-use crate::cmd::demo::folder::{self, Bounds, Folder, Wires};
+use crate::cmd::demo::folder::{self, Bounds, Folder};
 use crate::cmd::demo::gateway::GatewayProcess;
+use crate::cmd::demo::wires::Wires;
 use crate::cmd::demo::{Controllers, DemoArgs};
 
 /// For the gateway to get ready.
@@ -116,7 +117,7 @@ impl Set {
         let building = Building::new(folder::cars(&args, &pace)?, pace);
         let mut parts = JoinSet::new();
         parts.spawn(Arc::clone(&building).run());
-        let wires = Wires::lay(&args, &building, &mut parts).await?;
+        let wires = Wires::lay(&args, folder::elevators(&args)?, &building, &mut parts).await?;
         Ok(Self {
             topics: Topics::new(folder::ROOT, &folder::site()?)?,
             config: folder.write(&args, &wires, &plan.bounds)?,
@@ -291,6 +292,7 @@ fn demo_args(plan: &StagePlan<'_>, broker: Option<String>) -> DemoArgs {
         seed: 1,
         floors: FLOORS,
         controllers: Controllers::Modbus,
+        faults: Vec::new(),
         broker,
         ride_s: None,
         timeout_s: LONGEST.as_secs(),

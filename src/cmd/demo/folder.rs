@@ -1,31 +1,25 @@
-//! What a demo writes, and where its controllers listen.
+//! What a demo writes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use protocol::ops::Presence;
-use protocol::{ElevatorId, FloorLabel, Landing, Side, SiteId, Topics, ZoneId};
+use protocol::{ElevatorId, FloorLabel, Landing, Side, SiteId, ZoneId};
 use sim::car::{CarConfig, Stop};
 use sim::live::layout::Layout;
-use sim::live::map_text::map_text;
-use sim::live::modbus::{Line, Unit};
-use sim::live::mqtt_controller::MqttController;
-use sim::live::radio::Endpoint;
-use sim::live::{Building, CarPlan, Pace};
+use sim::live::map_text::{map_text, relay_map_text};
+use sim::live::modbus::BoardLayout;
+use sim::live::{CarPlan, Pace};
 use tempfile::TempDir;
-use tokio::task::JoinSet;
 
-use super::{Controllers, DemoArgs, free_address, toml_path};
+use super::wires::Wires;
+use super::{Controllers, DemoArgs, toml_path};
 
 /// The root of the topics.
 pub(in crate::cmd) const ROOT: &str = "hallcall/v1";
-/// Cars behind one Modbus TCP address.
-const CARS_PER_LINE: usize = 4;
 /// Height of a storey.
 const STOREY_M: f64 = 3.5;
 /// Seconds for which a controller keeps one hold, in the building's time.
@@ -64,16 +58,6 @@ pub(in crate::cmd) struct Bounds {
     pub(in crate::cmd) robot_messages_per_s: u32,
     /// Seconds.
     pub(in crate::cmd) dedup_retention_s: u32,
-}
-
-/// Where everything listens.
-pub(in crate::cmd) struct Wires {
-    /// The broker.
-    pub(in crate::cmd) endpoint: Endpoint,
-    broker: String,
-    buses: Vec<SocketAddr>,
-    /// By elevator: the index of its bus and its unit; `None` = it speaks MQTT.
-    drivers: BTreeMap<ElevatorId, Option<(usize, u8)>>,
 }
 
 /// The site of a demo.
@@ -170,105 +154,18 @@ impl Folder {
         bounds: &Bounds,
     ) -> anyhow::Result<PathBuf> {
         let folder = self.0.path();
-        let layout = Layout::new(args.floors.into()).context("too many floors")?;
-        fs::write(
-            folder.join("controller.toml"),
-            map_text(&layout, poll_ms(args.speed)),
-        )?;
+        let (floors, poll_ms) = (args.floors.into(), poll_ms(args.speed));
+        let map = if args.controllers == Controllers::Relays {
+            BoardLayout::new(floors)
+                .map(|layout| relay_map_text(&layout, poll_ms, press_ms(args.speed)))
+        } else {
+            Layout::new(floors).map(|layout| map_text(&layout, poll_ms))
+        };
+        let map = map.context("too many floors")?;
+        fs::write(folder.join("controller.toml"), map)?;
         let config = folder.join("hallcall.toml");
         fs::write(&config, text(args, wires, bounds, folder)?)?;
         Ok(config)
-    }
-}
-
-impl Wires {
-    /// Lets the Modbus controllers listen, and finds a place for the broker.
-    pub(in crate::cmd) async fn lay(
-        args: &DemoArgs,
-        building: &Arc<Building>,
-        stage: &mut JoinSet<()>,
-    ) -> anyhow::Result<Self> {
-        let (broker, endpoint) = match &args.broker {
-            Some(url) => (format!("broker = {:?}", with_scheme(url)), url.clone()),
-            None => {
-                let listen = free_address()?;
-                (
-                    format!("broker = \"embedded\"\nlisten = \"{listen}\""),
-                    listen.to_string(),
-                )
-            }
-        };
-        let endpoint = Endpoint::parse(&endpoint).map_err(|why| anyhow!(why))?;
-        let mut wires = Self {
-            endpoint,
-            broker,
-            buses: Vec::new(),
-            drivers: BTreeMap::new(),
-        };
-        let mut by_modbus = Vec::new();
-        for (number, elevator) in elevators(args)?.into_iter().enumerate() {
-            let is_modbus = match args.controllers {
-                Controllers::Modbus => true,
-                Controllers::Mqtt => false,
-                Controllers::Both => number % 2 == 0,
-            };
-            if is_modbus {
-                by_modbus.push(elevator);
-            } else {
-                wires.drivers.insert(elevator, None);
-            }
-        }
-        for cars in by_modbus.chunks(CARS_PER_LINE) {
-            wires.lay_line(cars, building, stage).await?;
-        }
-        Ok(wires)
-    }
-
-    async fn lay_line(
-        &mut self,
-        cars: &[ElevatorId],
-        building: &Arc<Building>,
-        stage: &mut JoinSet<()>,
-    ) -> anyhow::Result<()> {
-        let units = (1..)
-            .zip(cars)
-            .map(|(unit, car)| (unit, Unit::Car(car.clone())))
-            .collect();
-        let line = Line::new(Arc::clone(building), units)?;
-        let listener = Line::listen((Ipv4Addr::LOCALHOST, 0).into()).await?;
-        let bus = self.buses.len();
-        self.buses.push(listener.local_addr()?);
-        self.drivers.extend(
-            (1..)
-                .zip(cars)
-                .map(|(unit, car)| (car.clone(), Some((bus, unit)))),
-        );
-        stage.spawn(async move {
-            if let Err(error) = line.serve(listener).await {
-                tracing::error!(%error, "a modbus controller ended");
-            }
-        });
-        Ok(())
-    }
-
-    /// Connects the controllers that speak MQTT.
-    pub(in crate::cmd) fn connect(
-        &self,
-        building: &Arc<Building>,
-        topics: &Topics,
-        stage: &mut JoinSet<()>,
-    ) -> anyhow::Result<()> {
-        for (elevator, _) in self.drivers.iter().filter(|(_, driver)| driver.is_none()) {
-            let (building, topics) = (Arc::clone(building), topics.clone());
-            let controller =
-                MqttController::new(building, topics, &self.endpoint, elevator.clone())?;
-            stage.spawn(async move {
-                if let Err(error) = controller.run().await {
-                    tracing::error!(%error, "an MQTT controller ended");
-                }
-            });
-        }
-        Ok(())
     }
 }
 
@@ -278,7 +175,7 @@ fn text(args: &DemoArgs, wires: &Wires, bounds: &Bounds, folder: &Path) -> anyho
         "[gateway]\nsite = \"{}\"\nroot = \"{ROOT}\"\ndata_dir = {}\n\n[mqtt]\n{}\n\n[timing]\n",
         site()?,
         toml_path(&folder.join("data")),
-        wires.broker,
+        wires.broker(),
     );
     for (key, building_s, floor_s) in WAITS {
         writeln!(
@@ -292,13 +189,7 @@ fn text(args: &DemoArgs, wires: &Wires, bounds: &Bounds, folder: &Path) -> anyho
         "\n[limits]\nrobot_messages_per_s = {}\ndedup_retention_s = {}",
         bounds.robot_messages_per_s, bounds.dedup_retention_s,
     )?;
-    for (number, address) in wires.buses.iter().enumerate() {
-        writeln!(
-            text,
-            "\n[[buses]]\nid = \"b{}\"\naddress = \"{address}\"",
-            number + 1
-        )?;
-    }
+    text.push_str(&wires.buses()?);
     let floors: Vec<_> = stops(args)?
         .iter()
         .map(|stop| {
@@ -309,14 +200,7 @@ fn text(args: &DemoArgs, wires: &Wires, bounds: &Bounds, folder: &Path) -> anyho
         })
         .collect();
     let floors = floors.concat();
-    for (elevator, driver) in &wires.drivers {
-        let driver = match driver {
-            None => "{ kind = \"mqtt\" }".to_owned(),
-            Some((bus, unit)) => format!(
-                "{{ kind = \"modbus_tcp\", bus = \"b{}\", unit = {unit}, map = \"controller.toml\" }}",
-                bus + 1
-            ),
-        };
+    for (elevator, driver) in wires.drivers() {
         writeln!(
             text,
             "\n[[elevators]]\nid = \"{elevator}\"\npresence = \"robot\"\nhold_max_s = {:.3}\n\
@@ -327,7 +211,8 @@ fn text(args: &DemoArgs, wires: &Wires, bounds: &Bounds, folder: &Path) -> anyho
     Ok(text)
 }
 
-fn elevators(args: &DemoArgs) -> anyhow::Result<Vec<ElevatorId>> {
+/// The names of the cars.
+pub(in crate::cmd) fn elevators(args: &DemoArgs) -> anyhow::Result<Vec<ElevatorId>> {
     (1..=args.elevators)
         .map(|number| Ok(ElevatorId::new(&format!("EL{number:03}"))?))
         .collect()
@@ -355,18 +240,19 @@ fn hold_max_s(speed: f64) -> f64 {
     (HOLD_MAX_S / speed).max(1.5 * least_s)
 }
 
+/// How long a relay board presses a button: half a second of the building, in ours, in tenths of a
+/// second as boards count.
+fn press_ms(speed: f64) -> u64 {
+    // Between 1 and 50.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let tenths = (5.0 / speed).clamp(1.0, 50.0) as u64;
+    100 * tenths
+}
+
 /// How often a controller is read: every 200 ms of the building, in ours.
 fn poll_ms(speed: f64) -> u64 {
     // Between 50 and 10,000, as a map wants it.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let poll_ms = (500.0 / speed).clamp(50.0, 10_000.0) as u64;
     poll_ms
-}
-
-fn with_scheme(url: &str) -> String {
-    if url.contains("://") {
-        url.to_owned()
-    } else {
-        format!("mqtt://{url}")
-    }
 }

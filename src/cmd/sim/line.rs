@@ -185,7 +185,7 @@ fn stops(floors: u16) -> anyhow::Result<Vec<Stop>> {
 
 /// What the line saw: requests and answers by unit, what nobody could read, where the master spoke
 /// over a device or too soon, and the faults that struck.
-pub(super) fn told(line: &RtuLine) -> serde_json::Value {
+pub(in crate::cmd) fn told(line: &RtuLine) -> serde_json::Value {
     let count = |kind: &FaultKind| (kind.name(), line.fired(*kind));
     let struck = FaultKind::ALL.iter().map(count);
     let faults: BTreeMap<_, _> = struck.filter(|(_, fired)| *fired > 0).collect();
@@ -197,6 +197,7 @@ pub(super) fn told(line: &RtuLine) -> serde_json::Value {
             "unreadable": record.unreadable,
             "collisions": record.collisions,
             "breaches": record.breach_count(),
+            "kept_back": record.kept_back,
             "silence_min_ms": silence.map(|silence| silence.as_secs_f64() * 1000.0),
             "faults": faults,
         })

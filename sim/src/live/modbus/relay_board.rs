@@ -243,8 +243,8 @@ impl RelayBoard {
         Ok(())
     }
 
-    /// Switches a relay, for a while or for good. A contact that closes presses its button, and one
-    /// that is closed already does not.
+    /// Switches a relay, for a while or for good. A contact that closes presses its button. One that
+    /// is closed already presses no call anew; the buttons of a door act for as long as they are held.
     fn switch(&self, building: &Building, relay: u16, on: bool, time: Option<Duration>) {
         let now = building.pace().elapsed();
         let was_on = {
@@ -259,9 +259,11 @@ impl RelayBoard {
             };
             was_on
         };
+        let button = self.layout.button(relay);
+        let is_of_door = matches!(button, Some(Coil::OpenDoor | Coil::CloseDoor));
         if on
-            && !was_on
-            && let Some(button) = self.layout.button(relay)
+            && (is_of_door || !was_on)
+            && let Some(button) = button
             && let Err(why) = self.controller.switch(building, button, true)
         {
             // A contact does not hear what a lift makes of it.

@@ -69,6 +69,8 @@ pub struct LineRecord {
     pub collisions: u64,
     /// Bytes for the master that it did not read, or that no line could have held.
     pub overrun: u64,
+    /// Frames that a converter kept back until the line was silent; a master behind one cannot know.
+    pub kept_back: u64,
     /// The shortest silence that the master kept before a frame.
     pub silence_min: Option<Duration>,
     /// How much later than due a byte was handed to the master: what the pace is worth.

@@ -28,6 +28,8 @@ const GARBLED: u8 = 0x55;
 pub(super) struct Wire {
     speed: Speed,
     echo: bool,
+    /// A converter sends for the master, and waits until the line has been silent.
+    is_converted: bool,
     incoming: Option<Incoming>,
     slots: BTreeMap<(Duration, u64), Slot>,
     slot_count: u64,
@@ -62,6 +64,7 @@ impl Wire {
         Self {
             speed,
             echo,
+            is_converted: false,
             incoming: None,
             slots: BTreeMap::new(),
             slot_count: 0,
@@ -69,6 +72,11 @@ impl Wire {
             spoken_until: None,
             record: LineRecord::default(),
         }
+    }
+
+    /// From now on a converter sends for the master.
+    pub(super) fn convert(&mut self) {
+        self.is_converted = true;
     }
 
     pub(super) fn speed(&self) -> Speed {
@@ -94,7 +102,12 @@ impl Wire {
         if bytes.is_empty() {
             return;
         }
+        let mut begins = now;
         match &self.incoming {
+            None if self.is_converted => {
+                begins = self.free_from(now);
+                self.record.kept_back += u64::from(begins > now);
+            }
             None => self.begin(now),
             Some(incoming) if now > incoming.to && is_whole_request(&incoming.bytes) => {
                 let silence = now - incoming.to;
@@ -103,7 +116,9 @@ impl Wire {
             }
             Some(_) => {}
         }
-        let begins = now.max(self.incoming.as_ref().map_or(now, |incoming| incoming.to));
+        if let Some(incoming) = &self.incoming {
+            begins = begins.max(incoming.to);
+        }
         let incoming = self.incoming.get_or_insert_with(|| Incoming {
             bytes: Vec::new(),
             from: begins,
@@ -227,12 +242,7 @@ impl Wire {
             }
             return;
         }
-        let master_until = self.spans.back().map(|(_, to)| *to);
-        let Some(quiet_since) = [master_until, self.spoken_until]
-            .into_iter()
-            .flatten()
-            .max()
-        else {
+        let Some(quiet_since) = self.quiet_since() else {
             return;
         };
         let silence = now.saturating_sub(quiet_since);
@@ -240,6 +250,27 @@ impl Wire {
         if silence < self.speed.silence() {
             self.record.breach(Breach::TooSoon { at: now, silence });
         }
+    }
+
+    /// From when on the line has been silent for long enough, as far as can be heard now.
+    fn free_from(&self, now: Duration) -> Duration {
+        let one = self.speed.chars(1);
+        let mut until = self.quiet_since();
+        for (from, _) in self.slots.keys() {
+            // What is being said goes on without a gap.
+            let goes_on = until.is_some_and(|until| *from < until + NO_GAP);
+            if *from > now && !goes_on {
+                break;
+            }
+            until = Some(*from + one);
+        }
+        until.map_or(now, |until| now.max(until + self.speed.silence()))
+    }
+
+    /// Since when nobody has spoken.
+    fn quiet_since(&self) -> Option<Duration> {
+        let master_until = self.spans.back().map(|(_, to)| *to);
+        master_until.max(self.spoken_until)
     }
 
     /// Whether somebody else speaks in this span; whoever does is garbled too.

@@ -79,10 +79,15 @@ fn a_contact_that_is_closed_already_presses_nothing_anew() {
     assert_eq!(bench.ask(&off).0, off);
     assert_eq!(bench.ask(&on).0, on);
     assert_eq!(presses(&building), 2);
+    // Door-close (relay 13) acts for as long as it is held.
+    let close = seal(3, &[0x05, 0x00, 0x0D, 0xFF, 0x00]);
+    assert_eq!(bench.ask(&close).0, close);
+    assert_eq!(bench.ask(&close).0, close);
+    assert_eq!(presses(&building), 4);
     // By register: relay 2 (register 3) for a second; its state is 1.
     let momentary = seal(3, &[0x06, 0x00, 0x03, 0x05, 0x00]);
     assert_eq!(bench.ask(&momentary).0, momentary);
-    assert_eq!(presses(&building), 3);
+    assert_eq!(presses(&building), 5);
     let read = seal(3, &[0x03, 0x00, 0x03, 0x00, 0x01]);
     assert_eq!(bench.ask(&read).0, seal(3, &[0x03, 0x02, 0x00, 0x01]));
 }

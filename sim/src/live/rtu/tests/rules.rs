@@ -124,3 +124,27 @@ fn a_master_that_hears_itself_hears_itself_in_time() {
     assert_eq!(bench.listen(Duration::from_secs(1)).0, FIVE);
     assert_eq!(bench.devices.wire.record().breach_count(), 0);
 }
+
+#[test]
+fn a_converter_keeps_the_silence_for_its_master() {
+    let mut bench = Bench::plain(Plan::new(1));
+    bench.devices.wire.convert();
+    bench.send(&READ_5);
+    // In the middle of the answer.
+    bench.listen(Duration::from_millis(14));
+    bench.send(&READ_5_OF_2);
+    let (heard, _) = bench.listen(Duration::from_secs(1));
+    assert!(heard.ends_with(&FIVE_OF_2), "{heard:?}");
+    let record = bench.devices.wire.record();
+    assert_eq!((record.breach_count(), record.kept_back), (0, 1));
+    let spoken: Vec<_> = record.frames().collect();
+    let [_, answer, second, _] = spoken.as_slice() else {
+        panic!("{spoken:?}");
+    };
+    assert_eq!(answer.bytes, FIVE);
+    let silence = second.from - answer.to;
+    assert!(
+        silence.abs_diff(SILENCE) < Duration::from_micros(1),
+        "{silence:?}"
+    );
+}
