@@ -117,12 +117,12 @@ class RtuLineTest(unittest.TestCase):
         line, client = self.on_pty("--seed", "3", "--fault", "bad_crc:0.1", "--fault",
                                    "no_reply:0.05", "--fault", "junk=20:0.1")
         right = 0
-        for address in range(80):
+        for address in range(40):
             with contextlib.suppress(ModbusIOException):  # no answer, after all its retries
                 reply = client.read_holding_registers(address, count=1, device_id=7)
                 self.assertEqual(reply.registers, [address])
                 right += 1
-        self.assertGreater(right, 70)
+        self.assertGreater(right, 34)
         faults = line.end()["faults"]
         self.assertEqual(set(faults), {"H2", "H9", "junk"})
 
