@@ -14,7 +14,7 @@ use protocol::{ElevatorId, FloorLabel, Side, ZoneId};
 use serde_json::json;
 use sim::car::{CarConfig, Stop};
 use sim::live::modbus::{Line, Unit};
-use sim::live::rtu::{FaultKind, LineSettings, Plan, Pty, RtuLine, Rule, Speed};
+use sim::live::rtu::{FaultKind, LineSettings, Plan, Pty, RtuLine, Rule, Speed, Spoken};
 use sim::live::{Building, CarPlan, Pace};
 
 use crate::cmd::demo::stop_signal;
@@ -191,10 +191,14 @@ pub(in crate::cmd) fn told(line: &RtuLine) -> serde_json::Value {
     let faults: BTreeMap<_, _> = struck.filter(|(_, fired)| *fired > 0).collect();
     line.record(|record| {
         let silence = record.silence_min;
+        let hex = |byte: &u8| format!("{byte:02X}");
+        let hex = |spoken: &Spoken| spoken.bytes.iter().map(hex).collect::<Vec<_>>().join(" ");
+        let unreadable_last = record.unreadable_last.as_ref();
         json!({
             "requests": record.requests,
             "answered": record.answered,
             "unreadable": record.unreadable,
+            "unreadable_last": unreadable_last.map(hex),
             "collisions": record.collisions,
             "breaches": record.breach_count(),
             "kept_back": record.kept_back,

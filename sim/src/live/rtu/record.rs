@@ -64,6 +64,8 @@ pub struct LineRecord {
     pub answered: BTreeMap<u8, u64>,
     /// Frames of the master that no device could read: cut, too long, or with a wrong CRC.
     pub unreadable: u64,
+    /// The newest of them, as far as it fits into a frame.
+    pub unreadable_last: Option<Spoken>,
     /// Frames of the master that were spoken over by a device that began after it or, by so little
     /// that no master could know, before it.
     pub collisions: u64,
@@ -96,6 +98,12 @@ impl LineRecord {
     #[must_use]
     pub fn breach_count(&self) -> u64 {
         self.breach_count
+    }
+
+    /// A frame of the master that nobody could read.
+    pub(super) fn could_not_read(&mut self, spoken: Spoken) {
+        self.unreadable += 1;
+        self.unreadable_last = Some(spoken);
     }
 
     pub(super) fn keep(&mut self, spoken: Spoken) {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::frame::{FRAME_MAX, is_whole_request};
+use super::frame::{FRAME_MAX, is_whole_request, open};
 use super::record::{Breach, LineRecord, NO_GAP, Spoken, Talker};
 use super::speed::Speed;
 
@@ -148,18 +148,20 @@ impl Wire {
     /// Takes the frame that has ended; `None` where nobody could read it.
     pub(super) fn take_frame(&mut self) -> Option<Vec<u8>> {
         let incoming = self.incoming.take()?;
-        self.record.keep(Spoken {
+        let spoken = Spoken {
             talker: Talker::Master,
             from: incoming.from,
             to: incoming.to,
-            bytes: incoming.bytes.clone(),
-        });
+            bytes: incoming.bytes,
+        };
+        let frame = spoken.bytes.clone();
+        self.record.keep(spoken.clone());
         if incoming.is_garbled {
             self.record.collisions += 1;
-        } else if incoming.is_too_long {
-            self.record.unreadable += 1;
+        } else if incoming.is_too_long || open(&frame).is_none() {
+            self.record.could_not_read(spoken);
         } else {
-            return Some(incoming.bytes);
+            return Some(frame);
         }
         None
     }
