@@ -4,12 +4,12 @@
 //!
 //! # Layout
 //!
-//! * [`RtuLine`]: the line; [`speed`](Speed), [`frame`]: its pace and its frames.
-//! * [`wire`]: which byte is on the line when; [`record`](LineRecord): what was, and who spoke when
-//!   it must not.
-//! * [`devices`]: who answers what; [`fault`](Fault), [`plan`](Plan): what goes wrong, and when;
-//!   [`text`](BadRule): the same in words.
-//! * [`port`], [`pty`](Pty), [`alarm`]: the way to the master, and a clock that is exact enough.
+//! * [`RtuLine`]: the line; [`Speed`], `frame`: its pace and its frames.
+//! * `wire`: which byte is on the line when; [`LineRecord`]: what was, and who spoke when it must
+//!   not.
+//! * `devices`: who answers what; [`Fault`], [`Plan`]: what goes wrong, and when; `text`: the same
+//!   in words.
+//! * `port`, [`Pty`], `alarm`: the way to the master, and a clock that is exact enough.
 
 mod alarm;
 mod devices;
