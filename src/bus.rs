@@ -140,7 +140,9 @@ impl BusTask {
             }
             Ok(()) => {
                 let mut learned = Vec::new();
+                crash_point!(executing(Some(&command)));
                 let outcome = self.beside(driver.execute(&command, &mut learned)).await;
+                crash_point!(executing(None));
                 self.report_all(learned);
                 outcome
             }

@@ -25,7 +25,7 @@ use crate::ending::{End, Ending};
 use crate::engine::{self, Lines, MqttLine, Outlet, Parts, Ways};
 use crate::inbox::{Arrival, Heard, INBOX_MAX, Inbox};
 use crate::instance::{Stamps, entropy, new_instance};
-use crate::journal::{Committer, DiskWatch, Options};
+use crate::journal::{Committer, DiskWatch};
 use crate::mqtt::{Account, Egress, Gate, egress, ingest};
 use crate::operator::Operators;
 use restore::{Restored, restore};
@@ -47,6 +47,8 @@ pub struct RunOptions {
 /// # Errors
 /// Where it did not start.
 pub fn run_gateway(config: Config, options: RunOptions) -> Result<u8, StartError> {
+    #[cfg(feature = "crash-points")]
+    crate::crash::arm().map_err(StartError::Config)?;
     refuse_open_broker(&config)?;
     let account = Account::new(&config.mqtt)?;
     let topics = Topics::new(&config.gateway.root, &config.gateway.site)
@@ -115,6 +117,7 @@ impl Shell {
                 _ = interrupt.recv() => break End::Asked,
                 end = ends.recv() => break end.unwrap_or(End::Broken("everything")),
                 () = running.speaker.online(), if !told => {
+                    crash_point!(recovering());
                     told = true;
                     self.tell_ready();
                 }
@@ -227,7 +230,11 @@ impl Shell {
         } = restored;
         let lines = Arc::clone(&ways.lines);
         let outlet = Outlet::new(ways);
-        let committer = Committer::start(journal, (covered, last), outlet, Options::default())?;
+        #[cfg(not(feature = "crash-points"))]
+        let options = crate::journal::Options::default();
+        #[cfg(feature = "crash-points")]
+        let options = crate::crash::options().map_err(StartError::Config)?;
+        let committer = Committer::start(journal, (covered, last), outlet, options)?;
         let parts = Parts {
             core: Core::restore(self.config.site.clone(), state),
             clock: self.clock,

@@ -10,8 +10,12 @@
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
 //! * [`journal`]: where facts are kept.
 //! * [`operator`]: what operators ask, over a socket in the data directory.
+//! * `crash`: points at which tests end the process; not in a release.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.
+
+#[macro_use]
+mod crash;
 
 pub mod broker;
 pub mod bus;

@@ -12,6 +12,8 @@
 //! * [`mqtt`]: controllers that speak MQTT themselves, a pure translation without a client.
 
 mod backoff;
+#[cfg(feature = "crash-points")]
+pub mod crash;
 pub mod driver;
 pub mod map;
 pub mod modbus;

@@ -165,6 +165,7 @@ impl Sink<Release> for Outlet {
             ack,
         }: Release,
     ) {
+        crash_point!(released(&effects));
         for effect in effects {
             match effect {
                 Effect::Say(message) => self.said.push(message),

@@ -29,18 +29,8 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     // A refused start leaves the data directory as it was (law 11).
     FenceMarks::look(data_dir)?;
     let mut journal = SledJournal::open(data_dir)?;
-    let owner = owner(config);
-    if let Some(other) = journal.owner()?
-        && other != owner
-        && !restored
-    {
-        return Err(StartError::Config(format!(
-            "gateway.data_dir = {data_dir:?}: it holds the rides of {other}, this is {owner}. Give \
-             it a directory of its own, or start with --restored where it is the same under \
-             another name"
-        )));
-    }
-    journal.set_owner(owner);
+    crash_point!(recovering());
+    take_over(&mut journal, config, restored)?;
     if restored {
         journal.restored();
     }
@@ -64,6 +54,7 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     let covered = loaded.snapshot.as_ref().map_or(0, |(seq, _)| *seq);
     let last = loaded.facts.last().map_or(covered, |(seq, _)| *seq);
     journal.settle();
+    crash_point!(recovering());
     let mut marks = FenceMarks::open(data_dir, journal.id(), last, restored)?;
     if marks.verdict().is_loss() {
         tracing::warn!(verdict = ?marks.verdict(), "fences may have been given that are not known");
@@ -80,6 +71,7 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
     let behind = marks.behind(&fences);
     // Marks are ahead before the first grant, which then waits for no disk but the journal's.
     marks.reserve(fences.iter().map(|(id, fence)| (id, *fence)), last)?;
+    crash_point!(recovering());
     first.extend(
         behind
             .into_iter()
@@ -93,6 +85,23 @@ pub(super) fn restore(config: &Config, restored: bool) -> Result<Restored, Start
         last,
         first,
     })
+}
+
+/// The journal is this gateway's from now on, unless it is another's.
+fn take_over(journal: &mut SledJournal, config: &Config, restored: bool) -> Result<(), StartError> {
+    let (owner, data_dir) = (owner(config), &config.gateway.data_dir);
+    if let Some(other) = journal.owner()?
+        && other != owner
+        && !restored
+    {
+        return Err(StartError::Config(format!(
+            "gateway.data_dir = {data_dir:?}: it holds the rides of {other}, this is {owner}. Give \
+             it a directory of its own, or start with --restored where it is the same under \
+             another name"
+        )));
+    }
+    journal.set_owner(owner);
+    Ok(())
 }
 
 /// Whose rides a journal holds, for people.

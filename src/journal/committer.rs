@@ -331,8 +331,10 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
             match job {
                 Job::Step(batch, item) => {
                     if !batch.facts.is_empty() {
+                        crash_point!(appending(&batch.facts));
                         self.last = self.journal.append(&batch)?;
                         self.barrier.appended(self.last);
+                        crash_point!(appended());
                     }
                     self.barrier.hold(item).map_err(|full| {
                         JournalError::Store(format!("more than {} steps wait", full.capacity))
@@ -354,6 +356,7 @@ impl<J: Journal, S: Sink<T>, T> Worker<J, S, T> {
             return Ok(());
         }
         self.journal.sync()?;
+        crash_point!(synced());
         self.barrier.durable(self.last);
         self.shared.durable.store(self.last, Ordering::Release);
         self.release();

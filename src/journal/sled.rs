@@ -135,6 +135,7 @@ impl SledJournal {
             .sync()
             .map_err(failed("sync the blocks of ended orders"))?;
         self.db.flush().map_err(store)?;
+        crash_point!(with_the_system());
         self.data
             .sync_data()
             .map_err(failed("sync the data file"))?;

@@ -246,6 +246,7 @@ impl Egress {
                             continue;
                         }
                     }
+                    crash_point!(saying(id, &message));
                     let envelope = message.encode(&self.0.topics, stamp);
                     let mut publish =
                         Publish::new(envelope.topic, QoS::AtLeastOnce, envelope.payload);
@@ -313,6 +314,7 @@ impl Egress {
             match news {
                 News::Sent(packet_id) => {
                     if let Some(id) = state.submitted.pop_front() {
+                        crash_point!(sent(id));
                         state.flight.push_back(Sent { packet_id, id, at });
                     }
                 }
@@ -333,6 +335,7 @@ impl Egress {
         let mut flight = state.flight.iter();
         let place = flight.position(|sent| sent.packet_id == packet_id);
         if let Some(sent) = place.and_then(|place| state.flight.remove(place)) {
+            crash_point!(acked(sent.id));
             state.outbox.acked(sent.id);
             if state.online == Some(sent.id) {
                 self.0.online.send_replace(true);

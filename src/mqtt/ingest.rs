@@ -228,6 +228,7 @@ impl Task {
                 },
                 None => self.link.poll().await,
             };
+            crash_point!(polled(&event));
             let result = match event {
                 Ok(Event::Incoming(Packet::ConnAck(ack))) => self.open(&ack),
                 Ok(Event::Incoming(Packet::SubAck(ack))) => {
@@ -330,12 +331,9 @@ impl Task {
             QoS::AtMostOnce => None,
             QoS::AtLeastOnce | QoS::ExactlyOnce => self.acks.received(publish.pkid),
         };
-        let decoded = decode(
-            &self.setup.topics,
-            &publish.topic,
-            &publish.payload,
-            publish.retain,
-        );
+        let topics = &self.setup.topics;
+        let decoded = decode(topics, &publish.topic, &publish.payload, publish.retain);
+        crash_point!(heard(publish.pkid, &decoded));
         let heard = match decoded {
             Decoded::Message(Inbound::Controller { elevator, event }) => {
                 Some(Heard::Controller { elevator, event })

@@ -64,6 +64,8 @@ pub(crate) enum Loss {
     All,
     /// Each with an even chance, and of some of the others any sectors.
     Any,
+    /// Any sectors of each; of one in a single sector, all or nothing.
+    Torn,
 }
 
 /// What a power cut took back.
@@ -167,6 +169,7 @@ impl Disk {
                 match loss {
                     Loss::All => lost.lost += writes.len(),
                     Loss::Any => again(&file, &writes, dice, &mut lost),
+                    Loss::Torn => in_part(&file, &writes, dice, &mut lost),
                 }
             }
         }
@@ -191,6 +194,20 @@ fn again(file: &File, writes: &[&Record<'_>], dice: &mut Dice, lost: &mut Lost) 
         } else {
             write.redo(file, |_| true);
         }
+    }
+}
+
+/// Does any sectors of those writes again.
+fn in_part(file: &File, writes: &[&Record<'_>], dice: &mut Dice, lost: &mut Lost) {
+    for write in writes {
+        let (mut kept, mut gone) = (0, 0);
+        write.redo(file, |_| {
+            let is_kept = dice.is_one_in(2);
+            *(if is_kept { &mut kept } else { &mut gone }) += 1;
+            is_kept
+        });
+        lost.torn += usize::from(kept > 0 && gone > 0);
+        lost.lost += usize::from(kept == 0 && gone > 0);
     }
 }
 

@@ -118,6 +118,12 @@ impl Client {
         self.heard.0.lock().unwrap().messages.clone()
     }
 
+    /// All from the message of this number on, from 0.
+    pub fn heard_from(&self, first: usize) -> Vec<Message> {
+        let heard = self.heard.0.lock().unwrap();
+        heard.messages.get(first..).unwrap_or_default().to_vec()
+    }
+
     /// Forgets what was heard.
     pub fn forget(&self) {
         self.heard.0.lock().unwrap().messages.clear();

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+mod crash_points;
 mod cycles;
 mod docs;
 mod licence;

@@ -44,6 +44,8 @@ impl TcpLink {
     /// One attempt to open it.
     pub(super) async fn open(&mut self, wait_ms: u64) -> Result<(), String> {
         let stream: TcpStream = connect(&self.address, wait_ms).await?;
+        #[cfg(feature = "crash-points")]
+        let stream = crate::crash::Watched(stream);
         self.context = Some(tcp::attach(stream));
         Ok(())
     }

@@ -62,6 +62,7 @@ pub(super) fn write(data_dir: &Path, content: &Content) -> Result<(), FenceMarkE
         let mut file = File::create(&unfinished)?;
         file.write_all(render(content).as_bytes())?;
         file.sync_all()?;
+        crash_point!(before_rename());
         fs::rename(&unfinished, &path)?;
         sync_dir(data_dir)
     };

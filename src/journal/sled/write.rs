@@ -86,6 +86,7 @@ impl SledJournal {
         )
             .transaction(|(in_records, in_ledger, in_blocks, in_meta)| {
                 in_records.apply_batch(&records)?;
+                crash_point!(handed_in_part());
                 in_ledger.apply_batch(&ledger.loose)?;
                 in_blocks.apply_batch(&ledger.blocks)?;
                 in_meta.apply_batch(&meta)?;
@@ -110,6 +111,7 @@ impl SledJournal {
         }
         for group in chunks.chunks(SYNC_CHUNKS) {
             write(&self.snapshots, group.iter().cloned())?;
+            crash_point!(in_snapshot());
             self.flush()?;
         }
         let end = self.chain.end();
@@ -127,8 +129,11 @@ impl SledJournal {
         self.meta
             .insert(SNAPSHOT_KEY, head.write(SNAPSHOT_KEY))
             .map_err(store)?;
+        crash_point!(in_snapshot());
         self.flush()?;
+        crash_point!(in_snapshot());
         self.remove_snapshots_except(covers.seq)?;
+        crash_point!(in_snapshot());
         self.covered = covers.seq;
         Ok(())
     }
