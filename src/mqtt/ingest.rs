@@ -362,8 +362,7 @@ impl Task {
         };
         match (heard, ack) {
             (Some(heard), ack) => self.deliver(heard, ack).await,
-            (None, Some(ack)) => self.acks.done([ack]),
-            (None, None) => {}
+            (None, ack) => self.acks.done(ack),
         }
     }
 

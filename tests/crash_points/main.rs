@@ -52,10 +52,11 @@ const AT_A_TIME: usize = 3;
 /// is the end of the passes.
 const PATIENCE: Duration = Duration::from_secs(15);
 const PATIENCE_LONG: Duration = Duration::from_secs(4);
-/// Plays of one column at most, where a state was over before the point was passed.
-const PLAYS_MAX: u64 = 3;
+/// Plays of one column at most, where a state was over before the point was passed: such as an
+/// elevator that is free so soon that its door is not told to close.
+const PLAYS_MAX: u64 = 6;
 /// Passes of a point in a state that are tried: where a robot waits, polls go on for ever.
-const PASSES_MAX: u64 = 12;
+const PASSES_MAX: u64 = 8;
 const SEED: u64 = 20_261_130;
 
 /// Hits by column and state.

@@ -21,8 +21,8 @@ const BASE: &str = "hallcall/v1/demo";
 const SIGKILL: i32 = 9;
 /// Between two looks at what the robots do.
 const LOOK: Duration = Duration::from_millis(3);
-/// How long a point is waited for once its ride has left the state.
-const GRACE: Duration = Duration::from_secs(1);
+/// How long a point is waited for once its ride has left the state, or has ended in it.
+const GRACE: Duration = Duration::from_secs(2);
 /// Between two messages of robots that chat.
 const CHAT: Duration = Duration::from_millis(20);
 /// Where rides end that nothing more goes wrong with.
@@ -191,15 +191,15 @@ impl<'a> Trial<'a> {
         Ok(true)
     }
 
-    /// The ride of the target has left its state, or has ended in it where the point cannot be.
+    /// The ride of the target has left its state, or has ended in it.
     fn is_past(&self) -> bool {
         let Some(target) = self.targets.get(self.next) else {
             return true;
         };
         let state = self.state_of(target.order);
-        let is_impossible = self.column.impossible(target.state).is_some();
         let has_left = target.state != "QUEUED" && rank(state) > rank(target.state);
-        !state.is_empty() && (has_left || is_impossible && state == target.state)
+        let has_ended = rank(state) == rank("FAILED") && state == target.state;
+        !state.is_empty() && (has_left || has_ended)
     }
 
     fn state_of(&self, order: &str) -> &str {
