@@ -130,6 +130,11 @@ impl Oracle {
                 known.accepted = true;
                 Ok(())
             }
+            // It came too late to be let lapse: the order was never known, and is free.
+            _ if body["code"] == "STALE_REQUEST" && !known.accepted => {
+                known.taken = false;
+                Ok(())
+            }
             _ => Err(format!("{order}: it is refused; now: {body}")),
         }
     }

@@ -11,7 +11,7 @@ use crate::world::{NEVER_COMES, RIDES};
 
 /// How soon something is said again that was not answered.
 const REPEAT: Duration = Duration::from_millis(700);
-/// Between two words that only say that it is there (its lease is 2 s).
+/// Between two words that only say that it is there (its lease is 3 s).
 const STATUS: Duration = Duration::from_millis(250);
 /// How soon an order that is let lapse expires.
 const EXPIRES_MS: u64 = 800;
@@ -160,7 +160,11 @@ impl Robot {
                 self.tells.take_if(|tells| *tells == event);
             }
             Some(_) => {}
-            None => self.asked |= said.topic == "ride/request" && is_taken,
+            None if said.topic == "ride/request" => {
+                self.asked |= is_taken;
+                self.expires_at.take_if(|_| !is_taken);
+            }
+            None => {}
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) const NEVER_COMES: &str = "EL002";
 
 /// Waits of wire.md section 7, short enough for a ride in a second or two.
 const TIMING: &str = "[timing]\n\
-    lease_s = 2\ngrant_check_s = 5\nhall_call_s = 20\nentry_s = 20\nentry_recheck_s = 0.3\n\
+    lease_s = 3\ngrant_check_s = 5\nhall_call_s = 20\nentry_s = 20\nentry_recheck_s = 0.3\n\
     door_close_s = 8\ntravel_s = 20\nexit_s = 20\nvalid_s = 0.8\nsettle_s = 0.05\n\
     requery_s = 0.2\nsweep_s = 0.5\nreading_fresh_s = 1\naccept_s = 0.5\npoll_s = 0.2\n\
     silent_s = 8\nheal_s = 0.5\n[limits]\nrobot_messages_per_s = 500\n";
