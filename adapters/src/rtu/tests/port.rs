@@ -53,7 +53,7 @@ async fn a_port_passes_every_byte_as_it_is() {
     let server = serve(far, 40);
     let mut master = RtuMaster::new(port.timing());
     assert_eq!(port.timing(), RtuTiming::serial(19_200));
-    let modes = rustix::termios::tcgetattr(&std::fs::File::open(&path).unwrap()).unwrap();
+    let modes = rustix::termios::tcgetattr(std::fs::File::open(&path).unwrap()).unwrap();
     let wanted = ControlModes::CLOCAL | ControlModes::CREAD | ControlModes::CS8;
     assert!(modes.control_modes.contains(wanted), "{modes:?}");
     assert_eq!(modes.output_speed(), 19_200);
