@@ -18,7 +18,7 @@ use crate::rtu::{LineFigures, Miss, Reply, Request, RtuError, RtuMaster, RtuTimi
 /// or a USB adapter may be gone without a word.
 const SILENCES_MAX: u32 = 8;
 /// Requests in a row without an answer that make an RTU unit dead. Noise takes one now and then, and
-/// each is asked again in its turn: with one reply in fifty lost, four in a row are lost once in days.
+/// each is asked again soon: with one reply in fifty lost, four in a row are lost once in days.
 const RTU_MISSES_MAX: u32 = 4;
 
 /// One of them, open or not.

@@ -1,5 +1,7 @@
 //! Transactions, whole readings of elevators, fire inputs, and what their failure means.
 
+use std::time::Duration;
+
 use protocol::hardware::Report;
 
 use super::ModbusLine;
@@ -7,6 +9,9 @@ use super::line::Trouble;
 use super::station::{Station, Sweep};
 use crate::driver::DriverReport;
 use crate::map::Write;
+
+/// How long after its first unanswered request a unit is asked again, after the second twice that.
+const AGAIN: Duration = Duration::from_millis(100);
 
 impl ModbusLine {
     /// One attempt to open the line. It is said to be up when a reply proved it.
@@ -138,7 +143,7 @@ impl ModbusLine {
     }
 
     /// A request got no good answer. On a line where noise takes one now and then the unit is asked
-    /// again in its turn, behind all that is due; one that answered before is not lost by that.
+    /// again soon, each time a little later: one that is late once is not lost by that.
     fn miss(&mut self, at: usize, trouble: &Trouble, reports: &mut Vec<DriverReport>) {
         let misses_max = self.line.misses_max();
         let station = &mut self.stations[at];
@@ -147,7 +152,7 @@ impl ModbusLine {
         if is_over || !trouble.is_passing() || !self.line.is_open() {
             self.fail_station(at, trouble, reports);
         } else {
-            station.pace.hurry();
+            station.pace.again(AGAIN * station.misses);
         }
     }
 

@@ -42,6 +42,11 @@ impl Pace {
         self.due = Instant::now();
     }
 
+    /// It is due again after this.
+    pub(super) fn again(&mut self, after: Duration) {
+        self.due = Instant::now() + after;
+    }
+
     /// It answered.
     pub(super) fn succeed(&mut self) {
         self.backoff.reset();

@@ -329,7 +329,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         }
     }
 
-    /// A late answer tells how slow its unit is.
+    /// A late answer tells how slow its unit is, where that is no more than can be waited for.
     fn settle(&mut self, at: usize) {
         let Some((shape, asked)) = self.owed.settle(at) else {
             return;
@@ -337,7 +337,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         let unit = shape.unit();
         let floor = self.timing.floor(0, shape.frame_len());
         let took = asked.elapsed().saturating_sub(floor);
-        self.units.entry(unit).or_default().patience.note(took);
+        if floor + took <= self.timing.max {
+            self.units.entry(unit).or_default().patience.note(took);
+        }
         self.figures.late(unit);
         let took_ms = took.as_millis();
         tracing::debug!(unit, "answered {took_ms} ms after it was asked, too late");

@@ -106,6 +106,22 @@ async fn a_unit_that_is_late_each_time_is_given_the_time_it_needs() {
     assert!(answered >= 17, "{answered} of 20");
 }
 
+/// What is too late for any time-out makes no time-out longer: the others would wait in vain.
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_cannot_be_waited_for_is_not_waited_for() {
+    let (mut master, _peer) = line(|number, frame| {
+        let after = if number % 4 == 1 { 900 } else { 5 };
+        vec![Emit::after(after, obey(frame, 1))]
+    });
+    for _ in 0..60 {
+        let began = Instant::now();
+        let _ = master.request(1, &read_three()).await;
+        assert!(began.elapsed() <= ms(250), "{:?}", began.elapsed());
+        tokio::time::sleep(ms(1_000)).await;
+    }
+    assert!(master.figures().units[&1].late > 10);
+}
+
 /// The late reply of one unit comes in the middle of another one's.
 #[tokio::test(start_paused = true)]
 async fn another_unit_goes_on_beside_a_late_one() {
