@@ -150,6 +150,8 @@ impl RtuLink {
     async fn open(&mut self, wait_ms: u64) -> Result<(), String> {
         self.silences = 0;
         let (wire, timing) = (self.opener)(wait_ms).await?;
+        #[cfg(feature = "crash-points")]
+        let wire: Box<dyn Wire> = Box::new(crate::crash::Watched(wire));
         self.master.set_timing(bounded(timing, self.wait_max));
         self.master.attach(wire);
         Ok(())
