@@ -11,6 +11,8 @@ mod configuration;
 mod decode;
 #[path = "targets/record.rs"]
 mod record;
+#[path = "targets/rtu.rs"]
+mod rtu;
 #[path = "targets/site.rs"]
 mod site;
 #[path = "targets/topic.rs"]
@@ -103,6 +105,27 @@ fn corpus_of_record() {
         ),
     ];
     comes_to("record", record::run, &table);
+}
+
+#[test]
+fn corpus_of_rtu() {
+    replay("rtu", rtu::run);
+    let table = [
+        ("words", "10: Reply(Points([1, 2, 3]))"),
+        ("words-behind-noise", "13: Reply(Points([1, 2, 3]))"),
+        ("words-turned", "a damaged reply"),
+        ("words-cut", "a reply that was cut off: 6 of 11 bytes"),
+        ("coil-echo-only", "only the echo"),
+        ("coil-echo-and-reply", "15: Reply(Written)"),
+        ("late-and-reply", "6: late 2"),
+        ("busy", "4: Exception(Exception(6))"),
+        ("other-unit", "no reply, but one of unit 2"),
+        (
+            "echo-of-a-read",
+            "18: Reply(Points([1, 2, 3]))\nno reply, only the echo of the request Present",
+        ),
+    ];
+    comes_to("rtu", rtu::run, &table);
 }
 
 #[test]
