@@ -12,8 +12,11 @@ use crate::turn::{Shift, Turn};
 
 /// What a robot is told about an ended ride is kept so long (`wire.md` section 4).
 const ARCHIVE_MS: u64 = 3_600_000;
-/// Orders forgotten and rides archived in one sweep at most: bounded work per step.
-const SWEEP_MAX: usize = 20_000;
+/// Orders forgotten, and rides archived, in one sweep at most: a step stays short, and what it
+/// records is no more than a group of the journal.
+const SWEEP_MAX: usize = 100;
+/// From a sweep that left something to the next one: 5,000 orders a second.
+const SWEEP_AGAIN_MS: u64 = 20;
 /// A robot without a live ride is forgotten after so long without a word.
 const ROBOT_FORGOTTEN_MS: u64 = 600_000;
 
@@ -114,14 +117,18 @@ impl Turn<'_> {
         self.live.dispatch_due = true;
         self.dispatch();
         self.tell_waiters();
-        self.archive_old();
+        if self.archive_old() {
+            let soon = self.now.mono_ms.saturating_add(SWEEP_AGAIN_MS);
+            self.live.timers.set(TimerKey::Sweep, Some(soon));
+        }
         let robots = &self.state.robots;
         self.live.robots.retain(|id, robot: &mut Robot| {
             robots.contains_key(id) || now_ms < robot.heard_ms.saturating_add(ROBOT_FORGOTTEN_MS)
         });
     }
 
-    fn archive_old(&mut self) {
+    /// Says whether more is old than one sweep takes.
+    fn archive_old(&mut self) -> bool {
         let old = |at: protocol::Timestamp, now: protocol::Timestamp, span_ms: u64| {
             now.since(at) >= span_ms
         };
@@ -134,6 +141,7 @@ impl Turn<'_> {
             .take(SWEEP_MAX)
             .map(|ride| ride.order.clone())
             .collect();
+        let is_more = archived.len() >= SWEEP_MAX;
         for order in archived {
             self.record(Fact::Ride(RideFact::Archived { order }));
         }
@@ -141,9 +149,10 @@ impl Turn<'_> {
         let limit = protocol::Timestamp(wall.0.saturating_sub(retention_ms));
         for _ in 0..SWEEP_MAX {
             let Some(order) = self.state.ledger.oldest_ended(limit) else {
-                break;
+                return is_more;
             };
             self.record(Fact::Ride(RideFact::Forgotten { order }));
         }
+        true
     }
 }

@@ -2,7 +2,7 @@
 
 use protocol::hardware::{Action, Motion, Reading};
 use protocol::ride::{Instruction, RideState};
-use protocol::{ElevatorId, OrderId, ReasonCode};
+use protocol::{ElevatorId, Landing, OrderId, ReasonCode};
 
 use super::door::DOOR_TRIES_MAX;
 use crate::assign::any_door_not_shut;
@@ -30,6 +30,11 @@ impl Turn<'_> {
         }
         if self.waits_to_close(order) && self.is_open(elevator, &ride.from, since) {
             self.keep_open(elevator, &ride.from);
+        }
+        if resumed && reading.as_ref().is_some_and(|it| stands_at(it, &ride.to)) {
+            // It went while no gateway looked, by a call of the one before.
+            self.start_running(ride, elevator);
+            return;
         }
         let Some(called) = self.car_called(ride, elevator, reading.as_ref(), resumed) else {
             return;
@@ -121,9 +126,7 @@ impl Turn<'_> {
         let moving = matches!(reading.motion, Motion::Up | Motion::Down);
         // Where calls cannot be read, an accepted one is all that there is to see.
         let registered = called || (taken && reading.calls.is_none());
-        let at_target =
-            reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&ride.to.floor);
-        if at_target && (called || taken) {
+        if stands_at(reading, &ride.to) && (called || taken) {
             // The floor changed, so the door was shut and the car went, whatever the door does there.
             self.start_running(ride, elevator);
             return true;
@@ -375,4 +378,8 @@ impl Turn<'_> {
         }
         silent
     }
+}
+
+fn stands_at(reading: &Reading, landing: &Landing) -> bool {
+    reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&landing.floor)
 }

@@ -246,6 +246,29 @@ pub(crate) fn sheets(faults: &mut Faults) -> Vec<Sheet> {
     sheets
 }
 
+/// A ride that was cut where its robot had entered, and whose car went on to the target.
+#[test]
+fn a_car_that_arrived_while_no_gateway_looked_lets_its_robot_out() {
+    for open in [true, false] {
+        let mut building = Building::new(plain());
+        building.reach(EnteredShut);
+        building.restart(1_000, false);
+        if open {
+            building.plant().open_at("6F");
+        } else {
+            building.plant().shut_at("6F");
+        }
+        building.step(Input::Broker { up: true });
+        building.run(10_000);
+        assert_eq!(building.describe(T1), "TARGET_ARRIVED exit", "open: {open}");
+        assert_eq!(
+            building.plant().count("car_call"),
+            1,
+            "the one before the start"
+        );
+    }
+}
+
 #[test]
 fn suspension_fire_and_start() {
     let mut faults = Faults::new();

@@ -51,7 +51,7 @@ const TAIL: &str = "
 * Where `hold_door` and another command are due at one moment, `hold_door` goes first.
 * `hold_door` extends each deadline by at most 120 s in all; the next state counts anew.
 * ROBOT_ENTERED that shows the car standing at `to` with the car call taken goes to RUNNING, whatever its door does: a short
-  ride may fall between two readings.
+  ride may fall between two readings. After a gateway start it does so without: the call may be of the start before.
 * A car that is read standing shut at `to` in RUNNING is opened after `requery_s`, at most three times: its door may have
   opened and shut while nobody could look.
 * A car call that is refused in RUNNING is dealt with at `travel_s`.

@@ -116,3 +116,20 @@ fn the_id_is_free_again_after_the_retention() {
     building.run(7_000);
     assert_eq!(building.request(R1, T1).result, ReplyResult::Accepted);
 }
+
+/// Work in a step is bounded, also when many orders end their time at once.
+#[test]
+fn many_ids_become_free_step_by_step() {
+    let mut site = one_car(Presence::None);
+    site.limits.dedup_retention_s = 60;
+    site.limits.robot_messages_per_s = 1_000;
+    let mut building = Building::new(site);
+    for n in 0..400 {
+        let id = format!("T-{n}");
+        building.request(R1, &id);
+        building.cancel(R1, &id);
+    }
+    assert_eq!(building.state().ledger.len(), 400);
+    building.run(66_000);
+    assert!(building.state().ledger.is_empty());
+}

@@ -11,6 +11,9 @@ use protocol::ops::Presence;
 use protocol::ride::{Instruction, RideState};
 use protocol::{ElevatorId, Fence, ReasonCode};
 
+/// Records of one sync (architecture, The life of a message).
+const GROUP_RECORDS_MAX: usize = 256;
+
 /// What the observer knows, from inputs and facts alone.
 #[derive(Debug)]
 pub(crate) struct Laws {
@@ -91,6 +94,8 @@ impl Laws {
 
     /// Looks at what a step did.
     pub(crate) fn after(&mut self, core: &Core, now_ms: u64, out: &Effects) {
+        let facts = out.facts.len();
+        assert!(facts <= GROUP_RECORDS_MAX, "{facts} facts in one step");
         let highest: BTreeMap<_, _> = self.fences.clone();
         for fact in &out.facts {
             self.look_at_fact(fact);
