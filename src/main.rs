@@ -41,6 +41,9 @@ enum Command {
     /// Suspend grants, and resume them
     #[command(subcommand)]
     Site(cmd::site::SiteCommand),
+    /// Look at a bus while no gateway has it: who answers, what a unit says, every frame
+    #[command(subcommand)]
+    Bus(cmd::bus::BusCommand),
     /// Look at the journal of a gateway that does not run
     Journal(cmd::journal::JournalArgs),
     /// Print the JSON Schema of the messages
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),
         Command::Site(command) => cmd::site::site(&command),
+        Command::Bus(command) => cmd::bus::bus(&command),
         Command::Journal(args) => cmd::journal::journal(&args),
         Command::Schema(args) => cmd::schema::schema(&args),
         Command::Broker(args) => cmd::broker::broker(&args),

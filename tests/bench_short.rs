@@ -117,3 +117,28 @@ fn a_soak_forgets() {
     assert!((250.0..=350.0).contains(&remembered), "{figures}");
     assert_eq!(figures["rss_mib"].as_array().unwrap().len(), 4, "{figures}");
 }
+
+/// `performance.md` C3, by the line's own record: a poll of 8 registers at 19,200 baud takes 25.6 ms,
+/// so 39 a second are the most, and a command lets one poll pass.
+#[test]
+fn a_line_is_full_and_lets_commands_through() {
+    let figures = bench(&["bus", "--seconds", "2", "--commands", "20"]);
+    let (floor, polls) = (
+        number(&figures, "floor_polls_per_s"),
+        number(&figures, "polls_per_s"),
+    );
+    assert!((39.0..39.1).contains(&floor), "{figures}");
+    assert!(polls > floor / 2.0 && polls <= floor + 1.0, "{figures}");
+    for part in ["commands", "with_dead"] {
+        let turns = &figures[part];
+        assert_eq!(turns["count"], 20, "{figures}");
+        assert!(turns["behind_max"].as_u64() <= Some(1), "{figures}");
+        let max = number(turns, "wait_ms.max");
+        assert!(
+            0.0 < max && number(turns, "wait_ms.p50") <= max,
+            "{figures}"
+        );
+    }
+    assert_eq!(figures["time_outs_of_a_round"], 1, "{figures}");
+    assert_eq!(figures["breaches"], 0, "{figures}");
+}

@@ -9,6 +9,7 @@ mod button;
 mod car;
 mod commands;
 mod fit;
+mod names;
 mod number;
 mod point;
 mod reading;

@@ -14,6 +14,7 @@ mod load;
 mod polls;
 mod station;
 mod tcp;
+mod visit;
 
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ use crate::rtu::{LineFigures, UnitFigures};
 
 pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
 pub use self::load::{poll_load_permille, zone_load_permille};
+pub use self::visit::{NoReply, Visit, reads_of};
 
 /// How often a zone's fire input is read, in milliseconds.
 const ZONE_POLL_MS: u64 = 250;

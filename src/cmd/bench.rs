@@ -5,6 +5,8 @@
 //! journal on a real disk. docs/performance.md has the method and the figures.
 
 mod books;
+mod bus;
+mod bus_rig;
 mod crowd;
 mod disk;
 mod echo;
@@ -26,6 +28,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde::Serialize;
 
+pub use bus::BusArgs;
 pub use latency::LatencyArgs;
 pub use load::LoadArgs;
 pub use recovery::RecoveryArgs;
@@ -43,6 +46,9 @@ pub enum BenchCommand {
     Recovery(RecoveryArgs),
     /// Whether memory stays flat over very many orders
     Soak(SoakArgs),
+    /// How many polls a second a serial line carries, and how long a command waits for its turn,
+    /// beside what the rate of the line allows
+    Bus(BusArgs),
 }
 
 /// Measures.
@@ -61,6 +67,7 @@ pub fn bench(command: &BenchCommand) -> anyhow::Result<ExitCode> {
         BenchCommand::Latency(args) => runtime.block_on(latency::latency(args)),
         BenchCommand::Recovery(args) => runtime.block_on(recovery::recovery(args)),
         BenchCommand::Soak(args) => runtime.block_on(soak::soak(args)),
+        BenchCommand::Bus(args) => runtime.block_on(bus::bus(args)),
     }
 }
 

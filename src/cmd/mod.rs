@@ -3,6 +3,7 @@
 #[cfg(feature = "sim")]
 pub mod bench;
 pub mod broker;
+pub mod bus;
 pub mod check;
 #[cfg(feature = "sim")]
 pub mod demo;

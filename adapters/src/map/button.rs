@@ -128,6 +128,14 @@ impl Button {
         (table, self.address, last.unwrap_or(self.address))
     }
 
+    /// The floor number, below `count`, whose press is written there; the lowest of several.
+    pub(super) fn number_at(&self, count: u16, table: Table, address: u16) -> Option<u16> {
+        if self.range(count).0 != table {
+            return None;
+        }
+        (0..count).find(|number| self.place(*number) == Some(address))
+    }
+
     /// Whether its board ends the press by itself.
     pub(super) fn is_flash(&self) -> bool {
         self.flash.is_some()

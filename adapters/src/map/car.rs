@@ -352,17 +352,24 @@ impl Signals {
 
     /// Adds what must be read for them.
     pub(super) fn collect(&self, addresses: &mut Addresses) {
-        if let Some(presence) = &self.presence {
-            presence.collect(addresses);
+        addresses.extend(self.parts().into_iter().flat_map(|(_, part)| part));
+    }
+
+    /// What must be read for each.
+    pub(super) fn parts(&self) -> [(&'static str, Addresses); 3] {
+        let [mut presence, mut load, mut fault] = [const { Addresses::new() }; 3];
+        if let Some(bit) = &self.presence {
+            bit.collect(&mut presence);
         }
         if let Some((field, _)) = &self.load {
-            field.collect(addresses);
+            field.collect(&mut load);
         }
         match &self.fault {
-            Some(FaultSource::Bit(bit)) => bit.collect(addresses),
-            Some(FaultSource::Code(field)) => field.collect(addresses),
+            Some(FaultSource::Bit(bit)) => bit.collect(&mut fault),
+            Some(FaultSource::Code(field)) => field.collect(&mut fault),
             None => {}
         }
+        [("presence", presence), ("load", load), ("fault", fault)]
     }
 
     /// The presence signal.

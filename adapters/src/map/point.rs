@@ -30,7 +30,8 @@ impl Table {
     ];
 
     /// Whether it holds single bits; the others hold 16-bit words.
-    pub(crate) fn is_bits(self) -> bool {
+    #[must_use]
+    pub fn is_bits(self) -> bool {
         matches!(self, Self::Coil | Self::Discrete)
     }
 }

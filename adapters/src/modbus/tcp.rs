@@ -6,8 +6,10 @@
 //! (T-LIFT-43, T-STACK-14, AT-LIFT-21).
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 use tokio_modbus::client::{Client, Context, tcp};
@@ -46,8 +48,16 @@ impl TcpLink {
         let stream: TcpStream = connect(&self.address, wait_ms).await?;
         #[cfg(feature = "crash-points")]
         let stream = crate::crash::Watched(stream);
-        self.context = Some(tcp::attach(stream));
+        self.attach(stream);
         Ok(())
+    }
+
+    /// Goes on over this connection.
+    pub(super) fn attach<S>(&mut self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + fmt::Debug + 'static,
+    {
+        self.context = Some(tcp::attach(stream));
     }
 
     /// Closes it.

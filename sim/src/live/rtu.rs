@@ -191,7 +191,9 @@ impl RtuLine {
         Ok((wait, devices.wire.takes_more(now)))
     }
 
-    fn now(&self) -> Duration {
+    /// The time on the line, as its record counts it.
+    #[must_use]
+    pub fn now(&self) -> Duration {
         self.start.elapsed()
     }
 
