@@ -216,7 +216,9 @@ impl Driver for ModbusLine {
 
     fn ready(&mut self) -> BoxFuture<'_, ()> {
         let (when, _) = self.next();
-        Box::pin(sleep_until(when))
+        // A command that comes while the line has to be silent goes before the poll.
+        let quiet = self.line.quiet_at();
+        Box::pin(sleep_until(quiet.map_or(when, |quiet| when.max(quiet))))
     }
 
     fn read<'a>(&'a mut self, reports: &'a mut Vec<DriverReport>) -> BoxFuture<'a, ()> {

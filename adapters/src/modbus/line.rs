@@ -103,6 +103,11 @@ impl Line {
         self.retry_at
     }
 
+    /// When the next request may go out over it, where it is open and that is not at once.
+    pub(super) fn quiet_at(&self) -> Option<Instant> {
+        self.link.quiet_at().filter(|_| self.is_open())
+    }
+
     /// Requests in a row without an answer that make a unit dead.
     pub(super) fn misses_max(&self) -> u32 {
         self.link.misses_max()

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::config::Transport;
 use super::failure::Failure;
@@ -70,6 +70,14 @@ impl Link {
         match self {
             Self::Tcp(tcp) => tcp.close(),
             Self::Rtu(rtu) => drop(rtu.master.detach()),
+        }
+    }
+
+    /// When the next request may go out, where that is not at once.
+    pub(super) fn quiet_at(&self) -> Option<Instant> {
+        match self {
+            Self::Tcp(_) => None,
+            Self::Rtu(rtu) => Some(rtu.master.quiet_at()),
         }
     }
 

@@ -109,6 +109,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         self.echo
     }
 
+    /// When the next request may be sent, where the line stays silent.
+    #[must_use]
+    pub fn quiet_at(&self) -> Instant {
+        self.active + self.silence
+    }
+
     /// The figures so far.
     #[must_use]
     pub fn figures(&self) -> &LineFigures {

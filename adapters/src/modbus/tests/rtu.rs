@@ -165,6 +165,16 @@ async fn on_a_line_that_is_too_slow_all_are_read_alike() {
 }
 
 /// With 1 % of the replies damaged and 1 % lost nothing is read wrongly and no link goes down.
+/// 3.5 characters at 19,200 baud are 2.0 ms: until then a command can still go first.
+#[tokio::test(start_paused = true)]
+async fn a_poll_begins_only_when_it_may_go_out_at_once() {
+    let mut rig = rig(eight(), 0, Box::new(|_, frame| well(frame)));
+    run_until(&mut rig.line, |reports| has_reading(reports, 1)).await;
+    let ms = Duration::from_millis;
+    assert!(timeout(ms(1), rig.line.ready()).await.is_err(), "too soon");
+    timeout(ms(3), rig.line.ready()).await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn noise_now_and_then_is_no_lost_link() {
     let mut dice = Dice::new(3);
