@@ -154,10 +154,10 @@ impl Turn<'_> {
                 self.dispatch();
             }
         }
-        self.live.touched.extend(shown);
         if alarms_due {
-            self.tend_alarms();
+            self.tend_alarms_of(&shown);
         }
+        self.live.touched.extend(shown);
         if std::mem::take(&mut self.live.site_due) {
             self.show_site();
         }

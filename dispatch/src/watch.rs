@@ -1,5 +1,7 @@
 //! Alarms: which ought to stand is read off the state; raised, repeated and cleared follow.
 
+use std::collections::BTreeSet;
+
 use protocol::ops::{Alarm, Severity};
 use protocol::ride::RideState;
 use protocol::{AlarmCode, ElevatorId, Outgoing, limits};
@@ -18,7 +20,18 @@ const CLOCK_OFF_SHOWN_MS: u64 = 120_000;
 impl Turn<'_> {
     /// Raises what ought to stand, clears what ought not, repeats what is due.
     pub(crate) fn tend_alarms(&mut self) {
-        let wanted = self.wanted_alarms();
+        let all = self.live.cars.keys().chain(self.state.elevators.keys());
+        let all = all.cloned().collect();
+        self.tend_alarms_of(&all);
+    }
+
+    /// The same for the site and these elevators; nothing happened to the others.
+    pub(crate) fn tend_alarms_of(&mut self, elevators: &BTreeSet<ElevatorId>) {
+        let wanted = self.wanted_alarms(elevators);
+        let is_theirs = |subject: &Subject| {
+            let elevator = subject.elevator.as_ref();
+            elevator.is_none_or(|id| elevators.contains(id))
+        };
         let now_ms = self.now.mono_ms;
         let mut said = Vec::new();
         let mut changed = false;
@@ -27,7 +40,7 @@ impl Turn<'_> {
             .alarms
             .open
             .keys()
-            .filter(|key| !wanted.contains_key(key))
+            .filter(|key| is_theirs(key) && !wanted.contains_key(key))
             .cloned()
             .collect();
         for subject in gone {
@@ -112,10 +125,11 @@ impl Turn<'_> {
         self.say(Outgoing::Alarms(open));
     }
 
-    fn wanted_alarms(&self) -> Wanted {
+    fn wanted_alarms(&self, elevators: &BTreeSet<ElevatorId>) -> Wanted {
         let mut wanted = Wanted::new();
-        for (id, record) in &self.state.elevators {
-            if let Some(block) = &record.block {
+        for id in elevators {
+            let record = self.state.elevators.get(id);
+            if let Some(block) = record.and_then(|record| record.block.as_ref()) {
                 let code = if block.occupant {
                     AlarmCode::UnexpectedOccupant
                 } else {
@@ -131,8 +145,8 @@ impl Turn<'_> {
                 wanted.insert(subject, (Severity::Critical, detail));
             }
             self.add_hold(&mut wanted, id);
+            self.add_silent(&mut wanted, id);
         }
-        self.add_silent(&mut wanted);
         self.add_site(&mut wanted);
         wanted
     }
@@ -163,33 +177,24 @@ impl Turn<'_> {
         wanted.insert(subject, (Severity::Critical, detail));
     }
 
-    fn add_silent(&self, wanted: &mut Wanted) {
+    fn add_silent(&self, wanted: &mut Wanted, id: &ElevatorId) {
         let now_ms = self.now.mono_ms;
-        for (id, car) in &self.live.cars {
-            let elevator = Some(id.clone());
-            if self.is_silent(id) {
-                let subject = Subject {
-                    code: AlarmCode::ControllerLost,
-                    elevator: elevator.clone(),
-                    order: None,
-                    place: None,
-                };
-                let detail = format!("the controller of {id} is silent");
-                wanted.entry(subject).or_insert((Severity::Warning, detail));
-            }
-            let off = car
-                .clock_off_ms
-                .filter(|at| now_ms < at.saturating_add(CLOCK_OFF_SHOWN_MS));
-            if off.is_some() {
-                let subject = Subject {
-                    code: AlarmCode::ControllerClock,
-                    elevator,
-                    order: None,
-                    place: None,
-                };
-                let detail = format!("the clock of {id} is more than a minute off");
-                wanted.insert(subject, (Severity::Warning, detail));
-            }
+        let subject = |code| Subject {
+            code,
+            elevator: Some(id.clone()),
+            order: None,
+            place: None,
+        };
+        if self.is_silent(id) {
+            let detail = format!("the controller of {id} is silent");
+            let silent = wanted.entry(subject(AlarmCode::ControllerLost));
+            silent.or_insert((Severity::Warning, detail));
+        }
+        let off = self.live.cars.get(id).and_then(|car| car.clock_off_ms);
+        if off.is_some_and(|at| now_ms < at.saturating_add(CLOCK_OFF_SHOWN_MS)) {
+            let detail = format!("the clock of {id} is more than a minute off");
+            let off = subject(AlarmCode::ControllerClock);
+            wanted.insert(off, (Severity::Warning, detail));
         }
     }
 
