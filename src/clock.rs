@@ -1,9 +1,10 @@
 //! The only clock of the gateway. Whoever needs the time is given one of these.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dispatch::Now;
 use protocol::Timestamp;
+use tokio::time::Instant;
 
 /// A clock with one origin. Its clones agree.
 #[derive(Debug, Clone, Copy)]

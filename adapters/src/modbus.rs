@@ -22,6 +22,7 @@ use protocol::hardware::{Command, Outcome};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use self::line::Line;
+use self::link::Link;
 use self::station::{Pace, Press, Station, Sweep, ZoneStation};
 use crate::backoff::{Backoff, Bounds};
 use crate::driver::{BoxFuture, Clock, Driver, DriverReport};
@@ -29,6 +30,7 @@ use crate::map::MapError;
 use crate::rtu::{LineFigures, UnitFigures};
 
 pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
+pub use self::link::{Opened, Opener, Wire};
 pub use self::load::{poll_load_permille, zone_load_permille};
 pub use self::visit::{NoReply, Visit, reads_of};
 
@@ -134,6 +136,19 @@ impl ModbusLine {
             fire_lost_ms: timing.fire_lost_ms,
             tell_at: Instant::now() + Duration::from_secs(FIGURES_S),
         })
+    }
+
+    /// As [`ModbusLine::new`], with RTU frames over whatever `opener` opens; the transport of `config`
+    /// only names it.
+    ///
+    /// # Errors
+    /// As [`ModbusLine::new`].
+    pub fn over(opener: Opener, config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
+        let (name, timing, seed) = (config.transport.place(), config.timing, config.seed);
+        let mut this = Self::new(config, clock)?;
+        let link = Link::rtu(opener, timing.request_ms);
+        this.line = Line::over(name, link, timing, seed);
+        Ok(this)
     }
 
     /// How much of the line's time was used and how its units answered, since this was asked last.

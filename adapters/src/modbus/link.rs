@@ -113,14 +113,14 @@ impl Link {
 }
 
 /// Anything that frames go over.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 /// Opens what the frames of a line go over, within so many milliseconds, and tells its times.
-pub(super) type Opener = Box<dyn FnMut(u64) -> BoxFuture<'static, Opened> + Send>;
+pub type Opener = Box<dyn FnMut(u64) -> BoxFuture<'static, Opened> + Send>;
 /// What came of it.
-pub(super) type Opened = Result<(Box<dyn Wire>, RtuTiming), String>;
+pub type Opened = Result<(Box<dyn Wire>, RtuTiming), String>;
 
 fn over_tcp(address: String) -> Opener {
     Box::new(move |wait_ms| {

@@ -6,6 +6,8 @@ use crate::map::Table;
 
 /// Reads of a unit that are remembered because they were answered.
 const KNOWN_MAX: usize = 4;
+/// Parts of one read.
+const PARTS_MAX: u16 = 8;
 
 /// Reads that a unit answered, each of another shape.
 #[derive(Debug, Default)]
@@ -28,29 +30,20 @@ impl Known {
     }
 }
 
-/// Reads to choose from: those that the unit is known to answer, a part of what is asked, and one
-/// point by each function. A unit without such a point answers that by an exception, which tells
-/// as much.
+/// Reads to choose from: those that the unit is known to answer, parts of them and of what is asked,
+/// the longest first, and one point by each function. A unit without such a point answers that by an
+/// exception, which tells as much. A unit that is silent for a while owes each that it was asked, so
+/// there have to be more than are asked until the first is forgotten.
 pub(super) fn probes(
     known: Option<&Known>,
     request: &Request,
 ) -> impl Iterator<Item = Request> + use<> {
     let mut probes = known.map(|known| known.0.clone()).unwrap_or_default();
+    let wholes: Vec<_> = probes.iter().chain([request]).cloned().collect();
+    probes.extend(wholes.iter().flat_map(parts));
     let address = request.address();
     let own = match request {
-        Request::Read {
-            table,
-            address,
-            count,
-        } => {
-            let part = Request::Read {
-                table: *table,
-                address: *address,
-                count: count.saturating_sub(if table.is_bits() { 8 } else { 1 }),
-            };
-            probes.push(part);
-            *table
-        }
+        Request::Read { table, .. } => *table,
         Request::WriteCoil { .. } | Request::WriteCoils { .. } => Table::Coil,
         Request::WriteRegister { .. } | Request::WriteRegisters { .. } => Table::Holding,
     };
@@ -69,4 +62,26 @@ pub(super) fn probes(
     ];
     probes.extend(all.map(one));
     probes.into_iter()
+}
+
+/// The first points of a read, each time a byte of bits or a register less; none of a write.
+fn parts(whole: &Request) -> Vec<Request> {
+    let Request::Read {
+        table,
+        address,
+        count,
+    } = whole
+    else {
+        return Vec::new();
+    };
+    let less = if table.is_bits() { 8 } else { 1 };
+    let part = |times: u16| {
+        let count = count.saturating_sub(times * less);
+        (count > 0).then_some(Request::Read {
+            table: *table,
+            address: *address,
+            count,
+        })
+    };
+    (1..=PARTS_MAX).map_while(part).collect()
 }

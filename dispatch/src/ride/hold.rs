@@ -219,7 +219,7 @@ impl Turn<'_> {
         }
         let at_target = self
             .read(elevator, 0)
-            .is_some_and(|reading| reading.is_open_at(&ride.to));
+            .is_some_and(|reading| reading.floor.as_ref() == Some(&ride.to.floor));
         if at_target {
             self.exit_car(order, elevator);
         } else {

@@ -180,14 +180,9 @@ impl Turn<'_> {
             Some(Stage::Failed { .. } | Stage::Lost) => true,
             Some(Stage::Taken { at_ms }) => {
                 self.requery(&ride.order, elevator, at_ms);
+                // A door that still opens takes no notice, and the tries would be spent on it.
                 self.settled(elevator, Aim::Close, at_ms)
-                    && reading.is_some_and(|reading| {
-                        reading.is_open_at(&ride.from)
-                            || matches!(
-                                reading.door(ride.from.side),
-                                protocol::hardware::Door::Opening
-                            )
-                    })
+                    && reading.is_some_and(|reading| reading.is_open_at(&ride.from))
             }
         };
         let tries = self

@@ -106,6 +106,7 @@ impl Building {
             let left = next_ms.map_or(TURN_MAX, |at| self.pace.ours(at.saturating_sub(now_ms)));
             let sleep = left.clamp(TURN_MIN, TURN_MAX);
             tokio::select! {
+                biased;
                 () = tokio::time::sleep(sleep) => {}
                 () = self.touched.notified() => {}
             }

@@ -1,6 +1,8 @@
 //! How fast the building's time runs, and what its seconds are in ours.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// The slowest and the fastest pace that makes sense: below, nothing seems to happen; above, a
 /// wait of the building is shorter than a turn of the scheduler.

@@ -26,14 +26,16 @@ mod wire;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
 
 use self::alarm::Alarm;
 use self::devices::{Delays, Devices};
-use self::port::{Converter, Port};
+use self::port::{Converter, Port, Streams};
 use self::wire::Wire;
 use super::building::Building;
 use super::modbus::{LineError, Unit, Units};
@@ -110,7 +112,7 @@ impl RtuLine {
     /// # Errors
     /// What the pseudoterminal failed with.
     pub async fn serve_pty(self: Arc<Self>, pty: Pty) -> io::Result<()> {
-        self.serve(pty).await
+        self.serve(pty, Alarm::of_system()?).await
     }
 
     /// Serves the line to the newest master that connects, until the future is dropped. As a good
@@ -120,7 +122,21 @@ impl RtuLine {
     /// What accepting a connection failed with.
     pub async fn serve_tcp(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
         self.lock().wire.convert();
-        self.serve(Converter::new(listener)).await
+        self.serve(Converter::new(listener), Alarm::of_system()?)
+            .await
+    }
+
+    /// Serves the line to the newest of these streams, such as a pipe within the process, until the
+    /// future is dropped. Its clock is the runtime's, in whole milliseconds, and virtual where that
+    /// is.
+    ///
+    /// # Errors
+    /// None that a stream can cause.
+    pub async fn serve_streams<S>(self: Arc<Self>, streams: mpsc::Receiver<S>) -> io::Result<()>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        self.serve(Streams::new(streams), Alarm::of_runtime()).await
     }
 
     /// Puts bytes on the line that come from no device of it, beginning at this moment.
@@ -161,12 +177,13 @@ impl RtuLine {
         read(self.lock().wire.record())
     }
 
-    async fn serve(&self, mut port: impl Port) -> io::Result<()> {
-        let alarm = Alarm::new()?;
+    async fn serve(&self, mut port: impl Port, alarm: Alarm) -> io::Result<()> {
         let mut buffer = [0; READ_MAX];
         loop {
             let (wait, takes_more) = self.turn(&mut port)?;
+            // In this order, so that a run on a virtual clock is the same each time.
             tokio::select! {
+                biased;
                 read = port.read(&mut buffer), if takes_more => {
                     let count = read?;
                     self.lock().receive(self.now(), &buffer[..count]);

@@ -154,3 +154,26 @@ async fn what_a_dropped_request_asked_for_is_nobodys_answer() {
         assert_eq!(result, Ok(Reply::Points(vec![number; 3])));
     }
 }
+
+/// A controller that starts anew says nothing for 3 s. It is asked all the while, each time for
+/// something that it does not owe, and is found when it is back; not when what it owes is forgotten.
+#[tokio::test(start_paused = true)]
+async fn a_unit_that_was_silent_for_3_s_is_found_when_it_is_back() {
+    let began = Instant::now();
+    let (mut master, _peer) = line(move |_, frame| {
+        let is_silent = (ms(1_000)..ms(4_000)).contains(&began.elapsed());
+        if is_silent {
+            Vec::new()
+        } else {
+            vec![Emit::after(5, obey(frame, 1))]
+        }
+    });
+    let twelve = read(Table::Holding, 0, 12);
+    let mut found = None;
+    while found.is_none() && began.elapsed() < ms(10_000) {
+        let result = master.request(1, &twelve).await;
+        found = (result.is_ok() && began.elapsed() > ms(4_000)).then(|| began.elapsed());
+        tokio::time::sleep(ms(200)).await;
+    }
+    assert!(found.is_some_and(|at| at < ms(4_500)), "{found:?}");
+}

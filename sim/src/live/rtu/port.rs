@@ -1,8 +1,12 @@
 //! Where a master reaches a line.
 
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 /// A stream of bytes to and from the master.
 pub(super) trait Port {
@@ -72,6 +76,65 @@ impl Port for Converter {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             Err(error) => {
                 tracing::debug!(%error, "a connection to a serial line ended");
+                self.master = None;
+                Ok(0)
+            }
+        }
+    }
+}
+
+/// Streams that come one after the other; the newest is the master's.
+#[derive(Debug)]
+pub(super) struct Streams<S> {
+    coming: mpsc::Receiver<S>,
+    master: Option<S>,
+}
+
+impl<S> Streams<S> {
+    pub(super) fn new(coming: mpsc::Receiver<S>) -> Self {
+        Self {
+            coming,
+            master: None,
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Port for Streams<S> {
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = async {
+                match &mut self.master {
+                    Some(master) => master.read(buffer).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                Some(stream) = self.coming.recv() => self.master = Some(stream),
+                read = read => match read {
+                    Ok(0) => self.master = None,
+                    Ok(count) => return Ok(count),
+                    Err(error) => {
+                        tracing::debug!(%error, "a stream to a serial line ended");
+                        self.master = None;
+                    }
+                },
+                // No stream, and none will come.
+                else => std::future::pending().await,
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(master) = &mut self.master else {
+            return Ok(0);
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        match Pin::new(master).poll_write(&mut context, bytes) {
+            Poll::Ready(Ok(count)) => Ok(count),
+            Poll::Pending => Ok(0),
+            Poll::Ready(Err(error)) => {
+                tracing::debug!(%error, "a stream to a serial line ended");
                 self.master = None;
                 Ok(0)
             }
