@@ -66,8 +66,8 @@ pub struct DemoArgs {
     /// How the controllers are reached
     #[arg(long, value_enum, default_value_t = Controllers::Modbus)]
     pub controllers: Controllers,
-    /// What goes wrong on each serial line: KIND[=VALUE][@UNIT]:SHARE, or #N for the n-th request,
-    /// such as bad_crc:0.01
+    /// What goes wrong on each serial line: `KIND[=VALUE][@UNIT]:SHARE`, or `#N` for the n-th
+    /// request, such as `bad_crc:0.01`
     #[arg(long = "fault", value_name = "RULE")]
     pub faults: Vec<Rule>,
     /// Another broker than the embedded one, as mqtt://HOST:PORT, without passwords

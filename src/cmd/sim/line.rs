@@ -50,7 +50,8 @@ pub struct LineArgs {
     /// Seconds of the building in one of ours, 0.1 to 100
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     pub speed: f64,
-    /// What goes wrong: KIND[=VALUE][@UNIT]:SHARE, or #N for the n-th request, such as bad_crc:0.01
+    /// What goes wrong: `KIND[=VALUE][@UNIT]:SHARE`, or `#N` for the n-th request, such as
+    /// `bad_crc:0.01`
     #[arg(long = "fault", value_name = "RULE")]
     pub faults: Vec<Rule>,
     /// Which requests a share strikes
