@@ -214,9 +214,21 @@ impl ModbusLine {
         }
     }
 
+    /// Tries each press once: one that cannot be let go keeps none of the others.
     async fn let_all_go(&mut self) {
         let mut reports = Vec::new();
-        while !self.presses.is_empty() && self.let_go(0, &mut reports).await.is_ok() {}
+        let mut at = 0;
+        while at < self.presses.len() {
+            if !self.line.is_open() {
+                // Where it stays closed, letting go says so.
+                let _ = self.open(&mut reports).await;
+            }
+            let pressed = self.presses.len();
+            let _ = self.let_go(at, &mut reports).await;
+            if self.presses.len() == pressed {
+                at += 1;
+            }
+        }
     }
 }
 

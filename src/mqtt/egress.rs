@@ -75,6 +75,8 @@ struct State {
     outbox: Outbox<Word>,
     /// The journal is loaded and every subscription is granted.
     ready: bool,
+    /// OFFLINE was said: it is the last word, whatever comes.
+    over: bool,
     /// Waiting to be written, without a packet id yet.
     submitted: VecDeque<u64>,
     /// What was written and the broker has not acknowledged, the oldest first.
@@ -126,6 +128,7 @@ impl Egress {
         let state = State {
             outbox: Outbox::new(OUTBOX_MAX, usize::from(WINDOW)),
             ready: false,
+            over: false,
             submitted: VecDeque::new(),
             flight: VecDeque::new(),
             online: None,
@@ -176,7 +179,9 @@ impl Egress {
     /// Whether the journal is loaded and every subscription is granted. Each time that it becomes
     /// true, and whenever the link opens meanwhile, the gateway says that it is ONLINE.
     pub fn set_ready(&self, ready: bool) {
-        self.lock().ready = ready;
+        let mut state = self.lock();
+        state.ready = ready && !state.over;
+        drop(state);
         self.say_presence_again();
     }
 
@@ -197,7 +202,7 @@ impl Egress {
 
     /// Says OFFLINE, and ONLINE no more.
     pub fn say_offline(&self) {
-        self.lock().ready = false;
+        self.end();
         self.say(presence(&self.0.stamps, ConnectionState::Offline));
     }
 
@@ -205,6 +210,11 @@ impl Egress {
     pub async fn online(&self) {
         // The sender lives as long as this.
         let _ = self.0.online.subscribe().wait_for(|online| *online).await;
+    }
+
+    fn end(&self) {
+        let mut state = self.lock();
+        (state.ready, state.over) = (false, true);
     }
 
     fn announce(&self, state: &mut State) {
@@ -360,7 +370,7 @@ impl Egress {
 
     /// Takes leave of the broker, behind all that was handed over. From here on nobody says ONLINE.
     fn leave(&self) {
-        self.lock().ready = false;
+        self.end();
         self.0.requests.put(Request::Disconnect(Disconnect));
     }
 

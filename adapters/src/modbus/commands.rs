@@ -169,7 +169,12 @@ impl ModbusLine {
             off,
         });
         let result = self.write(station, &step.write, reports).await;
-        if let Err(Trouble::Exception(_) | Trouble::NotOpen(_)) = result {
+        let is_untried = match &result {
+            Err(Trouble::Exception(exception)) => exception.is_untried(),
+            Err(Trouble::NotOpen(_)) => true,
+            Err(Trouble::Lost(_)) | Ok(()) => false,
+        };
+        if is_untried {
             self.presses.pop();
         } else if let Some(press) = self.presses.last_mut() {
             press.until = Instant::now() + pulse;

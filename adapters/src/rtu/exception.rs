@@ -31,6 +31,12 @@ impl Exception {
         !matches!(self.0, 5 | 6) && !self.is_of_gateway()
     }
 
+    /// Whether nothing of it was tried: the request itself was wrong, or the unit busy.
+    #[must_use]
+    pub fn is_untried(self) -> bool {
+        matches!(self.0, 1 | 2 | 3 | 6)
+    }
+
     /// Whether a gateway in front of the unit says it, and not the unit.
     #[must_use]
     pub fn is_of_gateway(self) -> bool {

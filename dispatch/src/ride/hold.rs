@@ -102,7 +102,9 @@ impl Turn<'_> {
                 self.go_to_target(&ride.order);
                 true
             }
-            Some(RideState::ElevatorArrived) if landing == &ride.from => {
+            Some(RideState::ElevatorArrived)
+                if landing == &ride.from && self.may_enter(elevator, landing, since) =>
+            {
                 self.go_to_boarding(&ride.order);
                 true
             }

@@ -123,6 +123,21 @@ fn a_gateway_that_ends_gives_no_new_enter_and_keeps_the_exit() {
     building.plant().open_at("6F");
     building.run(3_000);
     assert_eq!(building.describe(T1), "TARGET_ARRIVED exit");
+    // Nor where a controller comes back that was silent while the robot stood at the door.
+    for (stops, said) in [
+        (false, "ELEVATOR_ARRIVED enter"),
+        (true, "HOLD(CONTROLLER_LOST) stay"),
+    ] {
+        let mut building = Situation::Arrived.building(Presence::None);
+        building.plant().answers = false;
+        building.run(12_000);
+        building.plant().answers = true;
+        if stops {
+            building.step(Input::Stopping);
+        }
+        building.run(3_000);
+        assert_eq!(building.describe(T1), said);
+    }
 }
 
 #[test]

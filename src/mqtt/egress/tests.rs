@@ -154,3 +154,17 @@ async fn presence_that_waited_is_said_only_where_it_is_true() {
     egress.say_deaf();
     assert_eq!(egress.lock().submitted.len(), 2);
 }
+
+/// OFFLINE is the last word: a subscription that is granted while the process ends unsays nothing.
+#[tokio::test]
+async fn nobody_says_online_after_offline() {
+    let (egress, mut link) = egress();
+    egress.opened();
+    egress.set_ready(true);
+    egress.say_offline();
+    let said = take(&egress, &mut link);
+    assert_eq!(said, 2, "ONLINE and OFFLINE");
+    egress.set_ready(true);
+    egress.say_presence_again();
+    assert!(egress.lock().outbox.is_empty());
+}

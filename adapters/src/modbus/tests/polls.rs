@@ -151,3 +151,48 @@ async fn commands_that_the_map_or_the_line_lacks_fail_by_name() {
     assert_eq!(outcome, Outcome::Failed { detail });
     assert!(device.requests().is_empty());
 }
+
+/// What may have pressed the button all the same is let go; what was not even tried is not.
+#[tokio::test]
+async fn a_button_is_let_go_where_nobody_knows_whether_it_is_pressed() {
+    for (code, is_let_go) in [(2, false), (6, false), (4, true), (5, true), (11, true)] {
+        let mut answered = false;
+        let device = Device::start(move |_, pdu| {
+            let is_on = pdu[0] == 5 && pdu[3] == 0xFF;
+            if is_on && !std::mem::replace(&mut answered, true) {
+                return Play::Exception(code);
+            }
+            Play::Answer
+        })
+        .await;
+        let mut line = line_to(&device.address, vec![unit(1, MAP)], Vec::new(), TIMING);
+        let call = command(1, Action::CarCall { landing: at("2F") });
+        let (outcome, _) = execute(&mut line, call).await;
+        assert_ne!(outcome, Outcome::Accepted, "exception {code}");
+        timeout(PATIENCE, line.finish()).await.unwrap();
+        let off = (1, vec![5, 0, 33, 0, 0]);
+        assert_eq!(device.requests().contains(&off), is_let_go, "{code}");
+    }
+}
+
+/// At the end a dead unit keeps no button of another one pressed.
+#[tokio::test]
+async fn the_end_lets_go_past_a_unit_that_does_not_answer() {
+    let device = Device::start(|unit, pdu| {
+        let is_off = pdu[0] == 5 && pdu[3] == 0;
+        if unit == 1 && is_off {
+            Play::Silence
+        } else {
+            Play::Answer
+        }
+    })
+    .await;
+    let units = vec![unit(1, MAP), unit(2, MAP)];
+    let mut line = line_to(&device.address, units, Vec::new(), TIMING);
+    for elevator in [1, 2] {
+        let call = command(elevator, Action::CarCall { landing: at("2F") });
+        assert_eq!(execute(&mut line, call).await.0, Outcome::Accepted);
+    }
+    timeout(PATIENCE, line.finish()).await.unwrap();
+    assert!(device.requests().contains(&(2, vec![5, 0, 33, 0, 0])));
+}
