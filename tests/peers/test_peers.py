@@ -1,6 +1,7 @@
 """The controllers themselves: the MQTT controller's duties of wire.md section 6 against a real
 Mosquitto, and the Modbus map through a pymodbus client."""
 
+import time
 import unittest
 
 from broker import Broker, find_mosquitto
@@ -277,11 +278,10 @@ class ModbusControllerTest(unittest.TestCase):
         return answer.exception_code if answer.isError() else None
 
     def until(self, read, wanted):
-        for _ in range(5000):  # each read is a round trip: the bus sets the pace
-            got = read()
-            if got == wanted:
-                return
-        self.fail(f"read {got}, not {wanted}")
+        deadline = time.monotonic() + 20
+        while (got := read()) != wanted:  # each read is a round trip: the bus sets the pace
+            if time.monotonic() > deadline:
+                self.fail(f"read {got}, not {wanted}")
 
     def test_at_rest(self):
         self.assertEqual(self.inputs(0, 8), [False, True, False, False, False, True, False, False])
