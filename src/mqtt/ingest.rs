@@ -173,7 +173,7 @@ fn is_poison(error: &ConnectionError) -> bool {
 impl Task {
     async fn run(mut self) {
         while !self.is_stopped() {
-            if !self.pass().await {
+            if !self.pass().await || self.is_stopped() {
                 break;
             }
             let why = self.connected().await;
