@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
+use super::echo::{Echo, EchoMemory};
 use super::error::RtuError;
 use super::figures::LineFigures;
-use super::hearing::{Echo, Event, Hearing, Strays};
+use super::hearing::{Event, Hearing, Strays};
 use super::observer::{Observer, Seen};
 use super::owed::Owed;
 use super::patience::Patience;
@@ -28,7 +29,7 @@ const READ_BYTES: usize = 512;
 pub struct RtuMaster<S> {
     stream: Option<S>,
     timing: RtuTiming,
-    echo: Echo,
+    echo: EchoMemory,
     /// The last byte passed then.
     active: Instant,
     /// The silence since then that the next request waits for.
@@ -56,7 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         Self {
             stream: None,
             timing,
-            echo: Echo::Unknown,
+            echo: EchoMemory::new(),
             active: Instant::now(),
             silence: timing.gap,
             asked: None,
@@ -71,7 +72,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// Goes on over this stream. What units owed they may still answer.
     pub fn attach(&mut self, stream: S) {
         self.stream = Some(stream);
-        self.echo = Echo::Unknown;
+        self.echo = EchoMemory::new();
         self.active = Instant::now();
         self.strays.clear();
     }
@@ -106,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// Whether a request echoes, as far as that has shown.
     #[must_use]
     pub fn echo(&self) -> Echo {
-        self.echo
+        self.echo.known()
     }
 
     /// When the next request may be sent, where the line stays silent.
@@ -140,10 +141,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         self.owed.expire(self.timing.owed);
         let shape = Shape::of(unit, request);
         let is_twin = shape.answer(&frame).is_some();
-        if self.owed.has_like(&shape) || (is_twin && self.echo == Echo::Unknown) {
+        let has_echo_to_learn = |echo: &EchoMemory| is_twin && echo.known() == Echo::Unknown;
+        if self.owed.has_like(&shape) || has_echo_to_learn(&self.echo) {
             self.sound(unit, request).await?;
         }
-        if is_twin && self.echo == Echo::Unknown {
+        if has_echo_to_learn(&self.echo) {
+            self.sound(unit, request).await?;
+        }
+        if has_echo_to_learn(&self.echo) {
             let detail = format!("unit {unit}: whether the line echoes has not shown yet");
             return Err(RtuError::NotSent(detail));
         }
@@ -210,11 +215,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         self.send(&frame, began + wait).await?;
         let sent = Instant::now();
         self.figures.asked(unit);
-        let mut hearing = Hearing::new(frame, shape, self.echo);
+        let mut hearing = Hearing::new(frame, shape, self.echo.known());
         let answer = self.listen(&mut hearing, sent + wait).await;
         let took = sent.elapsed();
         let answer = answer?;
-        self.echo = hearing.echo();
+        self.echo.learn(hearing.echo());
         let Some(answer) = answer else {
             self.give_up_asked();
             self.figures.lost(unit, took);
