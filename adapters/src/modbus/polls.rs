@@ -1,17 +1,12 @@
 //! Transactions, whole readings of elevators, fire inputs, and what their failure means.
 
-use std::time::Duration;
-
 use protocol::hardware::Report;
 
 use super::ModbusLine;
 use super::line::Trouble;
-use super::station::{Station, Sweep};
-use crate::driver::DriverReport;
+use super::station::{AGAIN, Station, Sweep};
+use crate::driver::{DriverReport, Gate, open_gate};
 use crate::map::Write;
-
-/// How long after its first unanswered request a unit is asked again, after the second twice that.
-const AGAIN: Duration = Duration::from_millis(100);
 
 impl ModbusLine {
     /// One attempt to open the line. It is said to be up when a reply proved it.
@@ -26,17 +21,39 @@ impl ModbusLine {
     /// Writes to the unit of a station.
     pub(super) async fn write(
         &mut self,
+        gate: &mut Gate<'_>,
         station: usize,
         write: &Write,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
-        let unit = self.stations[station].write_unit;
-        let result = self.line.write(unit, write).await;
+        let Station {
+            unit, write_unit, ..
+        } = self.stations[station];
+        let result = self.line.write(gate, write_unit, write).await;
         self.judge(&result, reports);
+        let misses_max = self.line.misses_max();
+        let is_open = self.line.is_open();
+        let Some(board) = self.boards.get_mut(&write_unit) else {
+            return result;
+        };
         match &result {
             // An exception is an answer: it says something of the point, nothing of the unit.
-            Ok(()) | Err(Trouble::Exception(_) | Trouble::NotOpen(_)) => {}
-            Err(trouble @ Trouble::Lost(_)) => self.miss(station, trouble, reports),
+            Ok(()) | Err(Trouble::Exception(_)) => board.succeed(),
+            Err(Trouble::BadRequest(_) | Trouble::Dropped(_)) => {}
+            // Over a line that is open: it did not answer what was asked before it.
+            Err(Trouble::NotOpen(_)) if !is_open => {}
+            Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
+                if board.miss(misses_max) {
+                    tracing::warn!(
+                        unit = write_unit,
+                        "does not take what is written: {trouble}"
+                    );
+                }
+                // What a relay board does says nothing of the unit that is read.
+                if unit == write_unit && matches!(trouble, Trouble::Lost(_)) {
+                    self.miss(station, trouble, reports);
+                }
+            }
         }
         result
     }
@@ -57,6 +74,7 @@ impl ModbusLine {
     /// Reads the next block of the reading under way; after the last one, reports the reading.
     pub(super) async fn read_block(
         &mut self,
+        gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         let Some(mut sweep) = self.sweep.take() else {
@@ -67,9 +85,13 @@ impl ModbusLine {
         let Some(block) = station.blocks.get(sweep.block).copied() else {
             return Ok(());
         };
-        let result = self.line.read(station.unit, block).await;
+        let result = self.line.read(gate, station.unit, block).await;
         self.judge(&result, reports);
         match result {
+            Err(trouble @ Trouble::Dropped(_)) => {
+                self.stations[at].pace.hurry();
+                return Err(trouble);
+            }
             Err(trouble) => {
                 self.miss(at, &trouble, reports);
                 return Err(trouble);
@@ -103,7 +125,10 @@ impl ModbusLine {
     ) -> Result<(), Trouble> {
         let zone = &mut self.zones[at];
         zone.pace.start();
-        let result = self.line.read(zone.input.unit, zone.block()).await;
+        let result = self
+            .line
+            .read(&mut open_gate, zone.input.unit, zone.block())
+            .await;
         let clear = match &result {
             Ok(points) => {
                 zone.pace.succeed();
@@ -133,6 +158,7 @@ impl ModbusLine {
     fn judge<T>(&mut self, result: &Result<T, Trouble>, reports: &mut Vec<DriverReport>) {
         match result {
             Ok(_) | Err(Trouble::Exception(_)) => self.say_bus(true, reports),
+            Err(Trouble::BadRequest(_) | Trouble::Dropped(_)) => {}
             Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
                 if !self.line.is_open() {
                     self.stop_sweep();

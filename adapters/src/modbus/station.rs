@@ -9,6 +9,9 @@ use super::ZoneInput;
 use crate::backoff::Backoff;
 use crate::map::{Block, FloorTable, Image, RegisterMap, Write};
 
+/// How long after its first unanswered request a unit is asked again, after the second twice that.
+pub(super) const AGAIN: Duration = Duration::from_millis(100);
+
 /// When something is read next.
 #[derive(Debug)]
 pub(super) struct Pace {
@@ -66,6 +69,51 @@ impl Pace {
     pub(super) fn resting(&self) -> Option<Duration> {
         let rest = self.due.saturating_duration_since(Instant::now());
         (self.backoff.is_failing() && !rest.is_zero()).then_some(rest)
+    }
+}
+
+/// A unit that takes what is written.
+#[derive(Debug)]
+pub(super) struct Board {
+    /// Writes in a row without an answer.
+    misses: u32,
+    until: Instant,
+    backoff: Backoff,
+}
+
+impl Board {
+    /// One that answers, as far as anybody knows.
+    pub(super) fn new(backoff: Backoff) -> Self {
+        Self {
+            misses: 0,
+            until: Instant::now(),
+            backoff,
+        }
+    }
+
+    /// Until then it is left alone, but for commands.
+    pub(super) fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// It answered.
+    pub(super) fn succeed(&mut self) {
+        self.misses = 0;
+        self.until = Instant::now();
+        self.backoff.reset();
+    }
+
+    /// It did not: it is asked again soon, each time a little later, and from the `misses_max`th
+    /// time in a row on others go first for a while. Whether this was that time.
+    pub(super) fn miss(&mut self, misses_max: u32) -> bool {
+        self.misses = self.misses.saturating_add(1);
+        let rest = if self.misses < misses_max {
+            AGAIN * self.misses
+        } else {
+            self.backoff.fail()
+        };
+        self.until = Instant::now() + rest;
+        self.misses == misses_max
     }
 }
 

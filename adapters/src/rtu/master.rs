@@ -18,6 +18,7 @@ use super::probe::{Known, probes};
 use super::reply::{Answer, Reply, Shape};
 use super::request::Request;
 use super::timing::RtuTiming;
+use crate::driver::{Gate, open_gate};
 
 /// Bytes taken from the stream at once: more than the longest frame.
 const READ_BYTES: usize = 512;
@@ -136,6 +137,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// # Errors
     /// See [`RtuError`]. Behind [`RtuError::Gone`] there is no stream.
     pub async fn request(&mut self, unit: u8, request: &Request) -> Result<Reply, RtuError> {
+        self.request_through(&mut open_gate, unit, request).await
+    }
+
+    /// As [`RtuMaster::request`]; `gate` is asked when the line is silent, immediately before the
+    /// bytes of the request.
+    ///
+    /// # Errors
+    /// See [`RtuError`].
+    pub async fn request_through(
+        &mut self,
+        gate: &mut Gate<'_>,
+        unit: u8,
+        request: &Request,
+    ) -> Result<Reply, RtuError> {
         let frame = request.frame(unit).map_err(RtuError::BadRequest)?;
         self.give_up_asked();
         self.owed.expire(self.timing.owed);
@@ -152,7 +167,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             let detail = format!("unit {unit}: whether the line echoes has not shown yet");
             return Err(RtuError::NotSent(detail));
         }
-        let answer = self.exchange(unit, frame, shape).await?;
+        let answer = self.exchange(gate, unit, frame, shape).await?;
         match answer {
             Answer::Reply(reply) => {
                 self.units
@@ -179,7 +194,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             let detail = format!("unit {unit}: it may still answer earlier requests");
             return Err(RtuError::NotSent(detail));
         };
-        match self.exchange(unit, frame, shape).await {
+        match self.exchange(&mut open_gate, unit, frame, shape).await {
             Ok(answer) if is_of_unit(&answer) => Ok(()),
             Ok(_) => {
                 let detail = format!("unit {unit}: it did not answer a read before it");
@@ -197,6 +212,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// Sends a frame, and listens for its answer.
     async fn exchange(
         &mut self,
+        gate: &mut Gate<'_>,
         unit: u8,
         frame: Vec<u8>,
         shape: Shape,
@@ -208,6 +224,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             .get(&unit)
             .and_then(|memory| memory.patience.slowest());
         let wait = self.timing.wait(floor, slowest);
+        gate().map_err(RtuError::Dropped)?;
         // Noted first: where this future is dropped, the answer is owed all the same.
         let began = Instant::now();
         self.asked = Some((shape.clone(), began));
@@ -386,6 +403,7 @@ fn not_sent(error: RtuError) -> RtuError {
         RtuError::Gone(detail) => RtuError::NotSent(detail),
         RtuError::BadRequest(_)
         | RtuError::NotSent(_)
+        | RtuError::Dropped(_)
         | RtuError::Exception(_)
         | RtuError::NoAnswer { .. } => error,
     }

@@ -41,6 +41,20 @@ async fn a_request_waits_for_the_silence_after_the_last_byte() {
     assert!((550..750).contains(&figures.used_permille()), "{figures:?}");
 }
 
+/// Behind a TCP connection too: 3.5 characters of 9,600 baud are 4.01 ms.
+#[tokio::test(start_paused = true)]
+async fn a_silence_lies_between_two_frames_over_tcp() {
+    let (mut master, peer) = line(|_, frame| vec![Emit::now(obey(frame, 7))]);
+    master.set_timing(RtuTiming::over_tcp());
+    for _ in 0..20 {
+        assert_eq!(master.request(1, &read_three()).await, three(7));
+    }
+    for pair in peer.times().windows(2).skip(1) {
+        let apart = pair[1] - pair[0];
+        assert!(apart >= ms(9) && apart <= ms(11), "{apart:?}");
+    }
+}
+
 /// The time-out is the unit's own, and a unit that never answered gets 200 ms and its characters.
 #[tokio::test(start_paused = true)]
 async fn a_unit_is_waited_for_as_long_as_it_has_shown_to_need() {
