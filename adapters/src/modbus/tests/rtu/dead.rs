@@ -43,7 +43,9 @@ async fn a_dead_unit_costs_the_others_at_most_one_time_out() {
 
 /// A relay board of the first elevator that dies while one of its buttons is pressed.
 fn with_board(is_dead: &Arc<AtomicBool>) -> Rig {
-    let mut units = eight();
+    // A line with time to spare: on a full one a press would wait for its turn anyway.
+    let map = MAP.replace("poll_ms = 50", "poll_ms = 500");
+    let mut units: Vec<_> = (1..=8).map(|number| unit(number, &map)).collect();
     units[0].relay_unit = Some(11);
     let dead = Arc::clone(is_dead);
     let script = move |_: usize, frame: &[u8]| {
@@ -56,8 +58,8 @@ fn with_board(is_dead: &Arc<AtomicBool>) -> Rig {
     rig(units, 0, Box::new(script))
 }
 
-/// T-LIFT-40: a dead relay board with a button that is still pressed is asked ever more seldom, and
-/// the button is let go when the board is back.
+/// T-LIFT-40: a dead relay board with buttons that are still pressed is asked ever more seldom, and
+/// they are let go when the board is back.
 #[tokio::test(start_paused = true)]
 async fn a_dead_relay_board_costs_the_others_at_most_one_time_out() {
     let others = [2, 3, 4, 5, 6, 7, 8];
@@ -68,8 +70,10 @@ async fn a_dead_relay_board_costs_the_others_at_most_one_time_out() {
 
     let mut rig = with_board(&is_dead);
     let mut reports = run_until(&mut rig.line, |reports| has_reading(reports, 1)).await;
-    let call = command(1, Action::CarCall { landing: at("2F") });
-    assert_eq!(execute(&mut rig.line, call).await.0, Outcome::Accepted);
+    for label in ["2F", "3F", "4F", "5F", "6F", "7F", "8F"] {
+        let call = command(1, Action::CarCall { landing: at(label) });
+        assert_eq!(execute(&mut rig.line, call).await.0, Outcome::Accepted);
+    }
     is_dead.store(true, Ordering::Relaxed);
     let asked_board = |rig: &Rig| {
         let requests = rig.requests();
@@ -78,20 +82,19 @@ async fn a_dead_relay_board_costs_the_others_at_most_one_time_out() {
     let before = asked_board(&rig);
     let took = ride(&mut rig, 120, 137, &others).await;
     let asked = asked_board(&rig) - before;
-    // Of 120 s at a distance of up to 3 s, and of half of that at least.
-    assert!((40..100).contains(&asked), "{asked}");
+    // Of 120 s at a distance of up to 3 s, and of half of that at least; whatever is pressed.
+    assert!((40..85).contains(&asked), "{asked}");
     let with_dead = took.iter().map(|(_, took)| *took).max().unwrap();
     let time_out = Duration::from_millis(200) + RtuTiming::serial(BAUD).floor(8, 8);
     assert!(with_dead <= worst + time_out, "{with_dead:?}, {worst:?}");
 
     is_dead.store(false, Ordering::Relaxed);
     let back = Instant::now();
-    let off = vec![0x0B, 5, 0, 33, 0, 0];
-    let is_off = |frame: &Vec<u8>| frame[..6] == off;
+    let is_off = |frame: &Vec<u8>| frame[..4] == [11, 5, 0, 39] && frame[4] == 0;
     while !rig.requests().iter().rev().take(3).any(is_off) {
         rig.line.ready().await;
         rig.line.read(&mut reports).await;
-        assert!(back.elapsed() < Duration::from_millis(3_500));
+        assert!(back.elapsed() < Duration::from_millis(3_800));
     }
     // What is read is another unit, and it never went away.
     assert!(!reports.contains(&link(1, false)));
