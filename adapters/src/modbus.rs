@@ -27,7 +27,7 @@ use self::link::Link;
 use self::station::{Board, Pace, Press, Station, Sweep, ZoneStation};
 use crate::backoff::{Backoff, Bounds};
 use crate::driver::{BoxFuture, Clock, Driver, DriverReport, Gate, open_gate};
-use crate::map::MapError;
+use crate::map::{Image, MapError};
 use crate::rtu::{LineFigures, UnitFigures};
 
 pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
@@ -106,12 +106,15 @@ impl ModbusLine {
         } in units
         {
             map.check_floors(&floors)?;
+            let groups = map.groups();
             stations.push(Station {
                 elevator,
                 unit,
                 write_unit: relay_unit.unwrap_or(unit),
                 floors: map.floor_table(&floors),
-                blocks: map.blocks(),
+                read: vec![None; groups.len()],
+                groups,
+                image: Image::new(),
                 pace: Pace::new(Duration::from_millis(map.poll_ms()), backoff()),
                 map,
                 link: None,

@@ -133,6 +133,7 @@ impl ModbusLine {
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         self.stop_sweep();
+        self.stations[at].forget();
         self.begin_sweep(at);
         while self.sweep.is_some() {
             self.read_block(gate, reports).await?;
@@ -151,6 +152,8 @@ impl ModbusLine {
         if self.sweep.as_ref().is_some_and(|sweep| sweep.station == at) {
             self.stop_sweep();
         }
+        // What the command does shows in the next reading as a whole.
+        self.stations[at].forget();
         for (number, step) in steps.into_iter().enumerate() {
             let result = self.write_step(at, step, gate, reports).await;
             if let Err(Trouble::Dropped(detail)) = &result

@@ -58,10 +58,12 @@ impl ModbusLine {
         result
     }
 
-    /// Begins a whole reading.
+    /// Begins a reading of what is due of a station.
     pub(super) fn begin_sweep(&mut self, at: usize) {
-        self.stations[at].pace.start();
-        self.sweep = Some(Sweep::new(at, (self.clock)()));
+        let asked_ms = (self.clock)();
+        let station = &mut self.stations[at];
+        station.pace.start();
+        self.sweep = Some(Sweep::new(at, station, asked_ms));
     }
 
     /// Gives the reading under way up; it begins anew at once.
@@ -81,11 +83,11 @@ impl ModbusLine {
             return Ok(());
         };
         let at = sweep.station;
-        let station = &self.stations[at];
-        let Some(block) = station.blocks.get(sweep.block).copied() else {
+        let Some(block) = sweep.next() else {
             return Ok(());
         };
-        let result = self.line.read(gate, station.unit, block).await;
+        let unit = self.stations[at].unit;
+        let result = self.line.read(gate, unit, block).await;
         self.judge(&result, reports);
         match result {
             Err(trouble @ Trouble::Dropped(_)) => {
@@ -98,20 +100,21 @@ impl ModbusLine {
             }
             Ok(points) => sweep.add(block, points),
         }
-        let station = &mut self.stations[at];
-        if sweep.block < station.blocks.len() {
+        if sweep.next().is_some() {
             self.sweep = Some(sweep);
             return Ok(());
         }
+        let station = &mut self.stations[at];
         station.pace.succeed();
         station.misses = 0;
-        let reading = station.map.reading(&sweep.image, &station.floors);
+        let asked_ms = station.take(sweep);
+        let reading = station.map.reading(&station.image, &station.floors);
         say_link(station, true, reports);
         reports.push(DriverReport::Elevator {
             elevator: station.elevator.clone(),
             report: Report::Reading {
                 reading,
-                asked_ms: Some(sweep.asked_ms),
+                asked_ms: Some(asked_ms),
             },
         });
         Ok(())
@@ -226,6 +229,8 @@ fn say_link(station: &mut Station, up: bool, reports: &mut Vec<DriverReport>) {
             tracing::info!(elevator = %station.elevator, "answers again");
         }
         station.link = Some(up);
+        // Of what was asked for before nothing counts any more.
+        station.forget();
         let elevator = station.elevator.clone();
         reports.push(DriverReport::Elevator {
             elevator,

@@ -29,6 +29,20 @@ pub enum RtuError {
     Gone(String),
 }
 
+impl RtuError {
+    /// The same of a line that failed before anything was sent.
+    pub(super) fn before_sending(self) -> Self {
+        match self {
+            Self::Gone(detail) => Self::NotSent(detail),
+            Self::BadRequest(_)
+            | Self::NotSent(_)
+            | Self::Dropped(_)
+            | Self::Exception(_)
+            | Self::NoAnswer { .. } => self,
+        }
+    }
+}
+
 impl fmt::Display for RtuError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

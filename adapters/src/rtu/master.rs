@@ -195,7 +195,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             return Err(RtuError::NotSent(detail));
         };
         match self.exchange(&mut open_gate, unit, frame, shape).await {
-            Ok(answer) if is_of_unit(&answer) => Ok(()),
+            Ok(answer) if answer.is_of_unit() => Ok(()),
             Ok(_) => {
                 let detail = format!("unit {unit}: it did not answer a read before it");
                 Err(RtuError::NotSent(detail))
@@ -244,7 +244,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             return Err(RtuError::NoAnswer { wait, miss });
         };
         self.silence = self.timing.gap;
-        if is_of_unit(&answer) {
+        if answer.is_of_unit() {
             self.asked = None;
             self.owed.clear(unit);
         } else {
@@ -278,7 +278,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
                     return Ok(());
                 }
                 Ok(read) => {
-                    let count = self.heard(read, &buffer).map_err(not_sent)?;
+                    let count = self
+                        .heard(read, &buffer)
+                        .map_err(RtuError::before_sending)?;
                     self.stray(&buffer[..count]);
                 }
             }
@@ -387,24 +389,5 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         } else {
             format!("the line failed: {error}")
         })
-    }
-}
-
-/// What a gateway says of a unit proves nothing of what the unit may still answer.
-fn is_of_unit(answer: &Answer) -> bool {
-    match answer {
-        Answer::Reply(_) => true,
-        Answer::Exception(exception) => !exception.is_of_gateway(),
-    }
-}
-
-fn not_sent(error: RtuError) -> RtuError {
-    match error {
-        RtuError::Gone(detail) => RtuError::NotSent(detail),
-        RtuError::BadRequest(_)
-        | RtuError::NotSent(_)
-        | RtuError::Dropped(_)
-        | RtuError::Exception(_)
-        | RtuError::NoAnswer { .. } => error,
     }
 }

@@ -2,6 +2,7 @@
 
 mod dead;
 mod gate;
+mod groups;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
