@@ -122,7 +122,7 @@ fn corpus_of_rtu() {
         ("other-unit", "no reply, but one of unit 2"),
         (
             "echo-of-a-read",
-            "18: Reply(Points([1, 2, 3]))\nno reply, only the echo of the request Present",
+            "18: Reply(Points([1, 2, 3]))\nno reply, only the echo of the request Whole",
         ),
     ];
     comes_to("rtu", rtu::run, &table);
