@@ -8,8 +8,8 @@ use crate::input::{Input, Now};
 use crate::live::Live;
 use crate::reach::Reach;
 use crate::state::State;
+use crate::step::Step;
 use crate::timer::TimerKey;
-use crate::turn::Turn;
 
 /// Timers that fire in one step at most; what is left fires in the next.
 const TIMERS_MAX: usize = 10_000;
@@ -71,7 +71,7 @@ impl Core {
 
     /// One step. `out` holds what the step yields and must be empty before.
     pub fn step(&mut self, now: Now, input: Input, out: &mut Effects) {
-        let mut turn = Turn {
+        let mut step = Step {
             config: &self.config,
             reach: &self.reach,
             state: &mut self.state,
@@ -79,13 +79,13 @@ impl Core {
             now,
             out,
         };
-        turn.watch_clock();
-        turn.take(input);
-        turn.settle_all();
+        step.watch_clock();
+        step.take(input);
+        step.settle_all();
     }
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Start { restored } => self.start(restored),

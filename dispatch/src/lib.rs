@@ -10,7 +10,7 @@
 //! * [`config`]: what a site is. [`input`], [`fact`], [`effect`]: what goes in and comes out.
 //! * [`state`] is the fold of facts, [`ledger`] what orders are remembered by, `keep` both as
 //!   bytes; `live` is what is known only while the process runs.
-//! * `core` takes one input; `hearing` is what comes from robots; `turn` is a step at work:
+//! * `core` takes one input; `hearing` is what comes from robots; `step` is one at work:
 //!   `request` admits, `queue`, `rank` and `assign` give elevators, `ride` is the table of
 //!   `ride.md`, `command` and `effort` talk to elevators, `observe` and `sight` say what may be
 //!   believed, `sweep` is what time does, `operator` and `site` what people do, `invariant` the
@@ -45,9 +45,9 @@ mod ride;
 mod sight;
 mod site;
 pub mod state;
+mod step;
 mod sweep;
 mod timer;
-mod turn;
 mod watch;
 
 pub use config::{

@@ -12,21 +12,21 @@ use crate::fact::{ElevatorFact, Fact, KeptUntil, SiteFact};
 use crate::input::{OperatorAction, OperatorRequest, ResolveOutcome};
 use crate::ride::Afterwards;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn, reason};
+use crate::step::{Shift, Step, reason};
 
 /// How old the reading may be that an operator's action is founded on.
 pub(crate) const READ_MS: u64 = 30_000;
 
 pub(crate) type Answer = Result<OperatorAnswer, String>;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// An operator asks for something.
     pub(crate) fn operator(&mut self, request: OperatorRequest) {
         let answer = self.act(&request);
         if answer.is_ok() && !is_a_look(&request.action) {
             self.record(Fact::Site(SiteFact::Operator {
-                operator: crate::turn::cut(request.operator),
-                reason: crate::turn::cut(request.reason),
+                operator: crate::step::cut(request.operator),
+                reason: crate::step::cut(request.reason),
                 action: request.action,
                 at: self.now.wall,
             }));

@@ -5,7 +5,7 @@ use protocol::{Code, Landing, MessageId, OrderId, Outgoing, RobotId, Seconds, Ti
 
 use crate::ledger::Ended;
 use crate::state::Ride;
-use crate::turn::{Turn, cut};
+use crate::step::{Step, cut};
 
 /// Whom a reply goes to, and what it answers.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub(crate) fn bare_reply(asked: &Asked, result: ReplyResult) -> RideReply {
     }
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Answers with the ride as it is at the end of the step.
     pub(crate) fn reply(&mut self, asked: &Asked, result: ReplyResult) {
         let reply = self.reply_view(asked, result);

@@ -9,12 +9,12 @@ use crate::live::Progress;
 use crate::queue::signed;
 use crate::render::{Asked, bare_reply};
 use crate::state::Ride;
+use crate::step::{Shift, Step};
 use crate::timer::TimerKey;
-use crate::turn::{Shift, Turn};
 
 type Refused = (Code, String);
 
-impl Turn<'_> {
+impl Step<'_> {
     /// `ride/request` (`wire.md` section 3; the rows `request` of `ride.md`).
     pub(crate) fn request(&mut self, asked: &Asked, request: &RideRequest) {
         let digest = request.digest(&asked.robot);

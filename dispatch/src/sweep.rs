@@ -7,8 +7,8 @@ use crate::fact::{Fact, KeptUntil, RideFact};
 use crate::live::Robot;
 use crate::queue::signed;
 use crate::ride::Afterwards;
+use crate::step::{Shift, Step};
 use crate::timer::TimerKey;
-use crate::turn::{Shift, Turn};
 
 /// What a robot is told about an ended ride is kept so long (`wire.md` section 4).
 const ARCHIVE_MS: u64 = 3_600_000;
@@ -20,7 +20,7 @@ const SWEEP_AGAIN_MS: u64 = 20;
 /// A robot without a live ride is forgotten after so long without a word.
 const ROBOT_FORGOTTEN_MS: u64 = 600_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Lease, expiry and promotion of a ride.
     pub(crate) fn tend_ride(&mut self, order: &OrderId) {
         if self.live.frozen_since_ms.is_some() {

@@ -7,8 +7,8 @@ use protocol::ride::RideState;
 use protocol::{AlarmCode, ElevatorId, Outgoing, limits};
 
 use crate::alarm::{Open, Subject, Wanted, alarm_id, alarm_of};
+use crate::step::{Step, cut};
 use crate::timer::TimerKey;
-use crate::turn::{Turn, cut};
 
 /// Critical alarms are repeated every 60 s (`wire.md` section 6).
 const REPEAT_MS: u64 = 60_000;
@@ -17,7 +17,7 @@ const CLOCK_JUMP_SHOWN_MS: u64 = 60_000;
 /// A controller's clock that is off is told for this long after it was last seen so.
 const CLOCK_OFF_SHOWN_MS: u64 = 120_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Raises what ought to stand, clears what ought not, repeats what is due.
     pub(crate) fn tend_alarms(&mut self) {
         let all = self.live.cars.keys().chain(self.state.elevators.keys());
