@@ -90,6 +90,7 @@ impl Step<'_> {
         match input {
             Input::Start { restored } => self.start(restored),
             Input::Robot { robot, message } => self.robot(robot, message),
+            Input::Client { client, request } => self.client(client, &request),
             Input::Unreadable(refusal) => self.unreadable(refusal),
             Input::Report { elevator, report } => self.report(&elevator, report),
             Input::ZoneFire { zone, clear } => self.zone_fire(&zone, clear),
@@ -131,7 +132,11 @@ impl Step<'_> {
             };
             match key {
                 TimerKey::Sweep => self.sweep(),
-                TimerKey::Alarms => self.tend_alarms(),
+                TimerKey::Alarms => {
+                    self.tend_alarms();
+                    self.tend_series_alarms();
+                }
+                TimerKey::Day => self.tend_days(),
                 TimerKey::Elevator(id) => {
                     self.live.touched.insert(id);
                 }

@@ -66,6 +66,12 @@ impl Step<'_> {
     }
 
     pub(crate) fn unreadable(&mut self, refusal: Refusal) {
+        if let Some((client, kind)) = refusal.client {
+            self.unreadable_of_client(client, kind, refusal.message_id, refusal.order_id, {
+                (refusal.code, refusal.detail)
+            });
+            return;
+        }
         let Some((robot, topic)) = refusal.robot else {
             return;
         };

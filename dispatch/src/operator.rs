@@ -88,6 +88,11 @@ impl Step<'_> {
                 force,
             } => self.reset(elevator, *car_seen_empty, *force),
             OperatorAction::ElevatorMaintenance { elevator, on } => self.maintain(elevator, *on),
+            OperatorAction::SeriesList => Ok(OperatorAnswer::Series(self.series_views())),
+            OperatorAction::SeriesShow(id) => self.series_view(id),
+            OperatorAction::SeriesResume { series, last } => self.resume_series(series, *last),
+            OperatorAction::TurnList => Ok(OperatorAnswer::Turns(self.turn_views())),
+            OperatorAction::TurnShow(id) => self.turn_view(id),
             OperatorAction::SiteSuspend { zone } => self.suspend(zone.as_ref()),
             OperatorAction::SiteResume { zone } => self.resume(zone.as_ref()),
         }
@@ -315,11 +320,16 @@ fn is_a_look(action: &OperatorAction) -> bool {
         OperatorAction::ElevatorList
         | OperatorAction::ElevatorShow(_)
         | OperatorAction::OrderList
-        | OperatorAction::OrderShow(_) => true,
+        | OperatorAction::OrderShow(_)
+        | OperatorAction::SeriesList
+        | OperatorAction::SeriesShow(_)
+        | OperatorAction::TurnList
+        | OperatorAction::TurnShow(_) => true,
         OperatorAction::OrderCancel(_)
         | OperatorAction::ElevatorResolve { .. }
         | OperatorAction::ElevatorReset { .. }
         | OperatorAction::ElevatorMaintenance { .. }
+        | OperatorAction::SeriesResume { .. }
         | OperatorAction::SiteSuspend { .. }
         | OperatorAction::SiteResume { .. } => false,
     }

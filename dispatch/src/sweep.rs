@@ -3,7 +3,7 @@
 use protocol::ride::{Instruction, RideState};
 use protocol::{OrderId, ReasonCode};
 
-use crate::fact::{Fact, KeptUntil, RideFact};
+use crate::fact::{AnswerFact, Fact, KeptUntil, RideFact};
 use crate::live::Robot;
 use crate::queue::signed;
 use crate::ride::Afterwards;
@@ -121,6 +121,7 @@ impl Step<'_> {
             let soon = self.now.mono_ms.saturating_add(SWEEP_AGAIN_MS);
             self.live.timers.set(TimerKey::Sweep, Some(soon));
         }
+        self.forget_silent_clients();
         let robots = &self.state.robots;
         self.live.robots.retain(|id, robot: &mut Robot| {
             robots.contains_key(id) || now_ms < robot.heard_ms.saturating_add(ROBOT_FORGOTTEN_MS)
@@ -151,7 +152,12 @@ impl Step<'_> {
             let Some(order) = self.state.ledger.oldest_ended(limit) else {
                 return is_more;
             };
-            self.record(Fact::Ride(RideFact::Forgotten { order }));
+            let is_ride = self.state.ledger.find(&order).is_some();
+            self.record(if is_ride {
+                Fact::Ride(RideFact::Forgotten { order })
+            } else {
+                Fact::Answer(AnswerFact::Forgotten { order })
+            });
         }
         true
     }

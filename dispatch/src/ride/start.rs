@@ -51,6 +51,8 @@ impl Step<'_> {
             now_ms.saturating_add(self.config.timing.sweep_ms),
         );
         self.live.site_due = true;
+        self.start_series(restored);
+        self.tend_days();
         self.say_open_alarms();
     }
 
