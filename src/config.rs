@@ -16,7 +16,9 @@ use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
 use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
 
 mod address;
+mod applications;
 mod buses;
+mod civil_zone;
 mod document;
 mod driver;
 mod elevators;
@@ -213,6 +215,7 @@ impl Config {
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
         let limits = timing::read_limits(root);
+        let applications = applications::read(root);
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
         let zones = zones::read(root, &buses, &elevators);
@@ -238,6 +241,7 @@ impl Config {
             mqtt: mqtt?,
             buses: used(whole(buses)?, &drivers, &zone_inputs),
             site: SiteConfig {
+                applications: applications?,
                 gateway: gateway.id.clone(),
                 timing: waits?.timing,
                 limits: limits?,
@@ -262,6 +266,9 @@ const KEYS: &[&str] = &[
     "elevators",
     "zones",
     "buses",
+    "series",
+    "departments",
+    "turns",
 ];
 
 /// All of them, where all could be read.

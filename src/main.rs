@@ -41,6 +41,12 @@ enum Command {
     /// Suspend grants, and resume them
     #[command(subcommand)]
     Site(cmd::site::SiteCommand),
+    /// Look at series of numbers, resume one that was stopped
+    #[command(subcommand)]
+    Series(cmd::series::SeriesCommand),
+    /// Look at the tickets of departments
+    #[command(subcommand)]
+    Turn(cmd::turn::TurnCommand),
     /// Look at a bus while no gateway has it: who answers, what a unit says, every frame
     #[command(subcommand)]
     Bus(cmd::bus::BusCommand),
@@ -70,6 +76,8 @@ fn main() -> ExitCode {
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),
         Command::Site(command) => cmd::site::site(&command),
+        Command::Series(command) => cmd::series::series(&command),
+        Command::Turn(command) => cmd::turn::turn(&command),
         Command::Bus(command) => cmd::bus::bus(&command),
         Command::Journal(args) => cmd::journal::journal(&args),
         Command::Schema(args) => cmd::schema::schema(&args),

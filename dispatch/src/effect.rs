@@ -7,6 +7,8 @@ use protocol::ride::RideView;
 use serde::Serialize;
 
 use crate::fact::Fact;
+use crate::series::SeriesView;
+use crate::turn::TurnView;
 
 /// One thing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub enum OperatorAnswer {
     Elevators(Vec<ElevatorView>),
     /// Orders.
     Orders(Vec<RideView>),
+    /// Series.
+    Series(Vec<SeriesView>),
+    /// Departments.
+    Turns(Vec<TurnView>),
 }
 
 /// What one step yields: facts to keep, then effects to release once they are durable.

@@ -9,7 +9,7 @@ use protocol::hardware::{Mode, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
-use protocol::{ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{ClientId, ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
 
 use crate::alarm::Alarms;
 use crate::effort::{Efforts, QueryState};
@@ -29,6 +29,8 @@ pub(crate) struct Live {
     pub(crate) queued: Waiters,
     /// The robots.
     pub(crate) robots: BTreeMap<RobotId, Robot>,
+    /// The applications.
+    pub(crate) clients: BTreeMap<ClientId, Client>,
     /// What each zone's fire input said last; absent until it was read.
     pub(crate) fire_clear: BTreeMap<ZoneId, bool>,
     /// The moments at which something is due.
@@ -221,6 +223,19 @@ pub(crate) struct Robot {
     pub(crate) messages: u32,
     /// The last answer to an unreadable or rate-limited message, per topic.
     pub(crate) refused_ms: BTreeMap<RobotTopic, u64>,
+}
+
+/// What is known of an application.
+#[derive(Debug, Default)]
+pub(crate) struct Client {
+    /// Any message came last then.
+    pub(crate) heard_ms: u64,
+    /// The second that messages are counted in.
+    pub(crate) second: u64,
+    /// Messages in that second.
+    pub(crate) messages: u32,
+    /// The last answer to an unreadable message.
+    pub(crate) refused_ms: Option<u64>,
 }
 
 /// Looks at a signal that disagrees (`ride.md` section 1: `entry_recheck_s` x 3).

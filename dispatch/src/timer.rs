@@ -11,6 +11,8 @@ pub(crate) enum TimerKey {
     Sweep,
     /// The alarms that are repeated.
     Alarms,
+    /// The end of the day.
+    Day,
     /// An elevator: polls, answers, holds, and the ride that owns it.
     Elevator(ElevatorId),
     /// A ride without an elevator: lease, expiry, promotion.

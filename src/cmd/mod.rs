@@ -13,6 +13,8 @@ pub mod operator;
 pub mod order;
 pub mod run;
 pub mod schema;
+pub mod series;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod site;
+pub mod turn;

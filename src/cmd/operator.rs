@@ -8,6 +8,7 @@ use dispatch::OperatorAction;
 use protocol::elevator::{Doors, ElevatorView, Health};
 use protocol::ride::RideView;
 use protocol::{Landing, hardware::Door};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::config::Config;
@@ -129,6 +130,10 @@ fn as_json(reply: &Reply, shape: Shape) -> Value {
             json!(elevators.first())
         }
         (Reply::Orders(orders), Shape::One) if orders.len() == 1 => json!(orders.first()),
+        (Reply::Series(series), Shape::One) if series.len() == 1 => json!(series.first()),
+        (Reply::Series(series), _) => json!({ "series": series }),
+        (Reply::Turns(turns), Shape::One) if turns.len() == 1 => json!(turns.first()),
+        (Reply::Turns(turns), _) => json!({ "departments": turns }),
         (Reply::Elevators(elevators), _) => json!({ "elevators": elevators }),
         (Reply::Orders(orders), _) => json!({ "orders": orders }),
         (Reply::Done(sentence), _) => json!({ "done": sentence }),
@@ -153,6 +158,22 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             ],
             orders.iter().map(order_row).collect(),
         ),
+        (Reply::Series(series), Shape::List) => columns(
+            out,
+            &["series", "given", "last", "next", "max", "stopped"],
+            series,
+        ),
+        (Reply::Series(series), Shape::One) => series
+            .iter()
+            .try_for_each(|series| fields(out, &json!(series))),
+        (Reply::Turns(turns), Shape::List) => columns(
+            out,
+            &["department", "date", "issued", "called", "waiting", "expired"],
+            turns,
+        ),
+        (Reply::Turns(turns), Shape::One) => turns
+            .iter()
+            .try_for_each(|turns| fields(out, &json!(turns))),
         (Reply::Elevators(elevators), Shape::One) => elevators
             .iter()
             .try_for_each(|elevator| fields(out, &json!(elevator))),
@@ -160,6 +181,18 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             .iter()
             .try_for_each(|order| fields(out, &json!(order))),
     }
+}
+
+/// These fields of each view as a table.
+fn columns(out: &mut impl Write, names: &[&str], views: &[impl Serialize]) -> io::Result<()> {
+    let head: Vec<String> = names.iter().map(|name| name.to_uppercase()).collect();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let row = |view: Value| names.iter().map(|name| shown(&view[name])).collect();
+    table(
+        out,
+        &head,
+        views.iter().map(|view| row(json!(view))).collect(),
+    )
 }
 
 fn elevator_row(view: &ElevatorView) -> Vec<String> {
@@ -231,16 +264,17 @@ fn fields(out: &mut impl Write, view: &Value) -> io::Result<()> {
     };
     let width = fields.keys().map(String::len).max().unwrap_or(0);
     for (name, value) in fields {
-        let value = match value {
-            Value::Null => "-".to_owned(),
-            Value::String(text) => text.clone(),
-            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                value.to_string()
-            }
-        };
-        writeln!(out, "{name:width$}  {value}")?;
+        writeln!(out, "{name:width$}  {}", shown(value))?;
     }
     Ok(())
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 /// Columns as wide as their widest cell, the last one as it comes.

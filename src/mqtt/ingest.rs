@@ -348,7 +348,7 @@ impl Task {
                 None
             }
             Decoded::Message(inbound) => Input::from_wire(inbound).map(Heard::Input),
-            Decoded::Refused(refusal) if refusal.robot.is_some() => {
+            Decoded::Refused(refusal) if refusal.robot.is_some() || refusal.client.is_some() => {
                 Some(Heard::Input(Input::Unreadable(refusal)))
             }
             Decoded::Refused(refusal) => {

@@ -16,6 +16,7 @@
     missing_docs
 )]
 
+mod application;
 mod client;
 mod controller;
 mod gateway;
@@ -24,6 +25,7 @@ mod played_broker;
 pub mod proxy;
 mod robot;
 
+pub use application::{Application, asked, code};
 pub use client::{Client, Message};
 pub use controller::Controller;
 pub use gateway::{Gateway, Site, hallcall, operate};

@@ -159,6 +159,8 @@ impl Building {
                 Outgoing::ElevatorState(_)
                 | Outgoing::ElevatorCommand(_)
                 | Outgoing::Site(_)
+                | Outgoing::ClientReply { .. }
+                | Outgoing::ClaimState { .. }
                 | Outgoing::GatewayConnection(..),
             ) => {}
         }

@@ -134,6 +134,8 @@ impl Heard {
             | Topic::RideCancel(_)
             | Topic::RobotStatus(_)
             | Topic::RobotConnection(_)
+            | Topic::ClientRequest(_)
+            | Topic::ClientReply(_)
             | Topic::ElevatorEvent(_) => return Err(not_heard()),
         };
         Ok(Self {

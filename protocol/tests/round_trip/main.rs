@@ -97,6 +97,9 @@ fn as_said(message: Outgoing) -> Said {
         Outgoing::Alarm(alarm) => Said::Alarm(alarm),
         Outgoing::Alarms(alarms) => Said::Alarms(alarms),
         Outgoing::Site(site) => Said::Site(site),
+        Outgoing::ClientReply { .. } | Outgoing::ClaimState { .. } => {
+            panic!("applications read JSON by themselves")
+        }
         Outgoing::GatewayConnection(gateway, connection) => {
             Said::GatewayConnection(gateway, connection)
         }

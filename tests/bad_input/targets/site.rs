@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dispatch::{ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig};
+use dispatch::{
+    Applications, ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
+};
 use protocol::Side;
 use protocol::ops::Presence;
 
@@ -37,6 +39,7 @@ pub(crate) fn site() -> SiteConfig {
         ..first.clone()
     };
     SiteConfig {
+        applications: Applications::default(),
         gateway: "gw-1".parse().expect("an id"),
         timing: Timing::default(),
         limits: Limits::default(),

@@ -14,12 +14,12 @@ use crate::state::{Ride, State};
 use crate::timer::TimerKey;
 
 /// One step at work.
-pub(crate) struct Turn<'c> {
+pub(crate) struct Step<'c> {
     /// The site.
     pub(crate) config: &'c SiteConfig,
     /// Which elevators serve what.
     pub(crate) reach: &'c Reach,
-    /// What is known for sure; changed by [`Turn::record`] alone.
+    /// What is known for sure; changed by [`Step::record`] alone.
     pub(crate) state: &'c mut State,
     /// What is known while the process runs.
     pub(crate) live: &'c mut Live,
@@ -83,7 +83,7 @@ pub(crate) fn cut(mut text: String) -> String {
     text
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Makes a fact: part of the state at once, and of the step's yield.
     pub(crate) fn record(&mut self, fact: Fact) {
         self.state.apply(&fact);

@@ -1,0 +1,8 @@
+//! What applications ask for, on a clock that only the test moves: numbers, turns and claims.
+
+#[path = "applications/numbers.rs"]
+mod numbers;
+#[path = "applications/office.rs"]
+mod office;
+#[path = "applications/turns.rs"]
+mod turns;
