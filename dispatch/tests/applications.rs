@@ -1,5 +1,10 @@
 //! What applications ask for, on a clock that only the test moves: numbers, turns and claims.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test names what it looks for"
+)]
+
 #[path = "applications/numbers.rs"]
 mod numbers;
 #[path = "applications/office.rs"]

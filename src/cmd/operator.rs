@@ -168,7 +168,14 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             .try_for_each(|series| fields(out, &json!(series))),
         (Reply::Turns(turns), Shape::List) => columns(
             out,
-            &["department", "date", "issued", "called", "waiting", "expired"],
+            &[
+                "department",
+                "date",
+                "issued",
+                "called",
+                "waiting",
+                "expired",
+            ],
             turns,
         ),
         (Reply::Turns(turns), Shape::One) => turns

@@ -161,6 +161,8 @@ impl Printer {
             }
             Outgoing::ElevatorState(_)
             | Outgoing::ElevatorCommand(_)
+            | Outgoing::ClientReply { .. }
+            | Outgoing::ClaimState { .. }
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,
         }
