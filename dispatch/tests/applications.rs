@@ -1,8 +1,12 @@
 //! What applications ask for, on a clock that only the test moves: numbers, turns and claims.
 
+#[path = "applications/claims.rs"]
+mod claims;
 #[path = "applications/numbers.rs"]
 mod numbers;
 #[path = "applications/office.rs"]
 mod office;
+#[path = "applications/pools.rs"]
+mod pools;
 #[path = "applications/turns.rs"]
 mod turns;

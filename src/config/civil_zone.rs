@@ -53,14 +53,20 @@ mod tests {
             at.date_at(zone_of(zone).unwrap().offset_s(at)).to_string()
         };
         // China has had one offset since 1991.
-        assert_eq!(date("Asia/Shanghai", "2026-11-30T15:59:59.999Z"), "2026-11-30");
+        assert_eq!(
+            date("Asia/Shanghai", "2026-11-30T15:59:59.999Z"),
+            "2026-11-30"
+        );
         assert_eq!(date("Asia/Shanghai", "2026-11-30T16:00:00Z"), "2026-12-01");
         assert_eq!(date("UTC", "2026-11-30T23:59:59.999Z"), "2026-11-30");
         // Summer time ended in Germany on 2026-10-25 at 01:00 UTC.
         assert_eq!(date("Europe/Berlin", "2026-10-24T22:00:00Z"), "2026-10-25");
         assert_eq!(date("Europe/Berlin", "2026-10-25T22:30:00Z"), "2026-10-25");
         assert_eq!(date("Europe/Berlin", "2026-10-25T23:00:00Z"), "2026-10-26");
-        assert_eq!(date("America/Los_Angeles", "2026-03-08T07:59:59Z"), "2026-03-07");
+        assert_eq!(
+            date("America/Los_Angeles", "2026-03-08T07:59:59Z"),
+            "2026-03-07"
+        );
         assert_eq!(zone_of("Mars/Olympus"), None);
     }
 }

@@ -1,5 +1,5 @@
-use protocol::client::SeriesBody;
 use proptest::prelude::*;
+use protocol::client::SeriesBody;
 
 use super::*;
 
