@@ -57,6 +57,25 @@ impl ModelDisk {
         self.failing = failing;
     }
 
+    /// The last record that is there for good.
+    #[must_use]
+    pub fn durable(&self) -> Seq {
+        self.durable
+    }
+
+    /// The last record that a process would find, where none is torn.
+    #[must_use]
+    pub fn last(&self) -> Seq {
+        let last = self.records.last_key_value();
+        last.map_or(self.anchor.seq, |(seq, _)| *seq)
+    }
+
+    /// Whether it was made to fail.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.failing
+    }
+
     /// How often it was synced.
     #[must_use]
     pub fn syncs(&self) -> u64 {

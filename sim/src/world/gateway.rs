@@ -17,7 +17,7 @@ use dispatch::{
 use protocol::hardware::{Command, Outcome, Report};
 use protocol::{Decoded, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode};
 
-pub use self::emission::{Emission, Moment};
+pub use self::emission::{Emission, Moment, Stepped};
 pub use self::steps::Steps;
 use super::disk::ModelDisk;
 
@@ -32,7 +32,8 @@ const SNAPSHOT_FACTS: u64 = 1_000;
 
 #[derive(Debug)]
 enum Held {
-    Effect(Box<Effect>, u64),
+    /// With the moment at which it was wanted, and the last record appended then.
+    Effect(Box<Effect>, u64, u64),
     Due(Ticket),
 }
 
@@ -45,7 +46,7 @@ pub struct Gateway {
     instance: InstanceId,
     out: Effects,
     /// Inputs that came up while others were worked on.
-    inbox: VecDeque<(Input, Option<Ticket>)>,
+    inbox: VecDeque<(Input, Option<(Ticket, u64)>)>,
     barrier: Barrier<Held>,
     line: AckLine<u64>,
     outbox: Outbox<Outgoing>,
@@ -204,7 +205,7 @@ impl Gateway {
             Decoded::Ignored(_) => None,
         };
         match input {
-            Some(input) => self.inbox.push_back((input, Some(ticket))),
+            Some(input) => self.inbox.push_back((input, Some((ticket, packet)))),
             None => self.hold(Held::Due(ticket))?,
         }
         self.work(moment, disk)
@@ -214,6 +215,12 @@ impl Gateway {
     pub fn published(&mut self, moment: Moment, id: u64) {
         self.outbox.acked(id);
         self.pump(moment);
+    }
+
+    /// The last record that it appended.
+    #[must_use]
+    pub fn appended(&self) -> u64 {
+        self.appended
     }
 
     /// Takes what left it.
@@ -233,15 +240,27 @@ impl Gateway {
                 wall: moment.wall,
             };
             self.steps.note(now, &input);
+            let given = input.clone();
             self.core.step(now, input, &mut self.out);
             let facts = std::mem::take(&mut self.out.facts);
+            let stepped = Stepped {
+                mono_ms: now.mono_ms,
+                wall: now.wall,
+                input: given,
+                effects: self.out.effects.clone(),
+                facts: facts.len(),
+                appended: self.appended + facts.len() as u64,
+                ticket: ticket.map(|(ticket, packet)| (ticket.epoch, packet)),
+            };
+            self.emissions.push(Emission::Stepped(Box::new(stepped)));
             if !facts.is_empty() {
                 self.append(moment, facts, disk)?;
             }
             for effect in std::mem::take(&mut self.out.effects) {
-                self.hold(Held::Effect(Box::new(effect), moment.now_ms))?;
+                let held = Held::Effect(Box::new(effect), moment.now_ms, self.appended);
+                self.hold(held)?;
             }
-            if let Some(ticket) = ticket {
+            if let Some((ticket, _)) = ticket {
                 self.hold(Held::Due(ticket))?;
             }
         }
@@ -267,6 +286,7 @@ impl Gateway {
 
     fn sync(&mut self, disk: &mut ModelDisk) -> Result<(), JournalError> {
         disk.sync()?;
+        self.emissions.push(Emission::Synced(disk.durable()));
         self.barrier.durable(self.appended);
         if self.appended - self.covered >= SNAPSHOT_FACTS {
             disk.snapshot(self.appended, &self.core.state().encode_snapshot())?;
@@ -288,7 +308,10 @@ impl Gateway {
                 Held::Due(ticket) => {
                     self.line.due(ticket);
                 }
-                Held::Effect(effect, since_ms) => self.effect(moment, *effect, since_ms),
+                Held::Effect(effect, since_ms, waits_for) => {
+                    self.emissions.push(Emission::Released(waits_for));
+                    self.effect(moment, *effect, since_ms);
+                }
             }
         }
         while let Some(packet) = self.line.leave() {

@@ -1,21 +1,21 @@
 //! How the parts of a world reach each other.
 
-use dispatch::Input;
 use dispatch::edge::JournalError;
+use dispatch::{Core, Input};
 use protocol::hardware::{Door, Report};
 use protocol::peer::{Heard, Spoken};
 use protocol::robot::ConnectionState;
-use protocol::{Outgoing, RobotId, RobotMessage};
+use protocol::{RobotId, RobotMessage};
 
 use super::broker::Arrival;
 use super::controller::ControllerEvent;
-use super::gateway::{Emission, Gateway, Moment};
+use super::gateway::{Emission, Gateway, Moment, Stepped};
 use super::robot::{RobotAct, Whereabouts};
 use super::schedule::Part;
 use super::tale::Tale;
-use super::{ANSWERS_MAX, EGRESS, INGEST, World};
+use super::{ANSWERS_MAX, AUDIT_STEPS, EGRESS, INGEST, World};
 use crate::car::CarEvent;
-use crate::record::Entry;
+use crate::check::{Seen, Step};
 
 impl World {
     pub(super) fn turn_broker(&mut self) {
@@ -39,6 +39,14 @@ impl World {
                     retained,
                 } => {
                     if client == INGEST {
+                        let delivered = Seen::Delivered {
+                            epoch,
+                            packet,
+                            topic: &topic,
+                            payload: &payload,
+                            retained,
+                        };
+                        self.checker.saw(self.now_ms, delivered);
                         self.with_gateway(|gateway, moment, disk| {
                             gateway.message(moment, packet, (&topic, &payload, retained), disk)
                         });
@@ -65,12 +73,14 @@ impl World {
             let elevator = self.elevators[place].id().clone();
             match event {
                 ControllerEvent::Received(command) => {
-                    self.record.note(at_ms, Entry::Command(command));
+                    let command = &command;
+                    self.checker.saw(at_ms, Seen::Received { command });
                 }
                 ControllerEvent::Car(event) => {
                     self.tell(Tale::Car(elevator.clone(), event.clone()));
                     self.radio_shadow(place, &event);
-                    self.record.note(at_ms, Entry::Car { elevator, event });
+                    let (elevator, event) = (&elevator, &event);
+                    self.checker.saw(at_ms, Seen::Car { elevator, event });
                 }
                 ControllerEvent::Report(report) => self.report(place, report),
             }
@@ -105,11 +115,24 @@ impl World {
             return;
         };
         if let Err(error) = act(gateway, moment, &mut self.disk) {
-            self.tell(Tale::Ended(error.to_string()));
+            self.flush_gateway();
+            self.ended(&error);
             self.lose_gateway();
             return;
         }
         self.flush_gateway();
+    }
+
+    /// The gateway process ended by itself.
+    pub(super) fn ended(&mut self, error: &JournalError) {
+        let detail = &error.to_string();
+        let disk_failed = self.disk.is_failing();
+        let ended = Seen::Ended {
+            detail,
+            disk_failed,
+        };
+        self.checker.saw(self.now_ms, ended);
+        self.tell(Tale::Ended(detail.clone()));
     }
 
     pub(super) fn flush_gateway(&mut self) {
@@ -133,28 +156,30 @@ impl World {
                 message,
                 envelope,
             } => {
-                if let Outgoing::RideState(view) = &message {
-                    let told = Entry::Told {
-                        robot: view.robot_id.clone(),
-                        order: view.order_id.clone(),
-                        state: view.state,
-                        instruction: view.instruction,
-                        elevator: view.elevator_id.clone(),
-                        fence: view.fence,
-                    };
-                    self.record.note(self.now_ms, told);
-                }
+                let said = Seen::Said {
+                    message: &message,
+                    topic: &envelope.topic,
+                    payload: &envelope.payload,
+                    retain: envelope.retain,
+                };
+                self.checker.saw(self.now_ms, said);
                 self.tell(Tale::Said(message));
                 self.broker.publish(self.now_ms, EGRESS, id, envelope);
             }
             Emission::Command { command, sent_ms } => {
+                let sent = Seen::Sent { command: &command };
+                self.checker.saw(self.now_ms, sent);
                 self.tell(Tale::Sent(command.clone()));
                 if let Some(place) = self.elevator_places.get(&command.elevator_id).copied() {
                     self.elevators[place].send(self.now_ms, command, sent_ms);
                     self.plan_elevator(place);
                 }
             }
-            Emission::Dropped { command, why } => self.tell(Tale::Dropped(command, why)),
+            Emission::Dropped { command, why } => {
+                let dropped = Seen::Dropped { command: &command };
+                self.checker.saw(self.now_ms, dropped);
+                self.tell(Tale::Dropped(command, why));
+            }
             Emission::Answer { ticket, answer } => {
                 self.tell(Tale::Answered(answer.clone()));
                 if self.answers.len() == ANSWERS_MAX {
@@ -163,9 +188,38 @@ impl World {
                 self.answers.push_back((ticket, answer));
             }
             Emission::Acknowledge { epoch, packet } => {
+                let acknowledged = Seen::Acknowledged { epoch, packet };
+                self.checker.saw(self.now_ms, acknowledged);
                 self.broker.acknowledge(self.now_ms, INGEST, epoch, packet);
             }
             Emission::Facts(facts) => self.tell(Tale::Facts(facts)),
+            Emission::Stepped(stepped) => self.stepped(&stepped),
+            Emission::Released(waits_for) => {
+                let released = Seen::Released { waits_for };
+                self.checker.saw(self.now_ms, released);
+            }
+            Emission::Synced(seq) => self.checker.saw(self.now_ms, Seen::Synced { seq }),
+        }
+    }
+
+    fn stepped(&mut self, stepped: &Stepped) {
+        let step = Step {
+            mono_ms: stepped.mono_ms,
+            wall: stepped.wall,
+            input: &stepped.input,
+            effects: &stepped.effects,
+            facts: stepped.facts,
+            appended: stepped.appended,
+            ticket: stepped.ticket,
+        };
+        self.checker.saw(self.now_ms, Seen::Stepped(step));
+        self.audit_in -= 1;
+        if self.audit_in == 0 {
+            self.audit_in = AUDIT_STEPS;
+            let core = self.gateway.as_ref().map(Gateway::core);
+            let broken = core.map_or_else(Vec::new, Core::broken_laws);
+            self.checker
+                .saw(self.now_ms, Seen::Audited { broken: &broken });
         }
     }
 
@@ -211,13 +265,21 @@ impl World {
         self.tell(Tale::Robot(robot.clone(), message.clone()));
         let client = robot.as_str().to_owned();
         let envelope = Spoken::Robot { robot, message }.encode(&self.topics);
+        let published = Seen::Published {
+            client: &client,
+            topic: &envelope.topic,
+            payload: &envelope.payload,
+        };
+        self.checker.saw(self.now_ms, published);
         self.broker.publish(self.now_ms, &client, 0, envelope);
         self.schedule.set(Part::Broker, self.broker.next_ms());
     }
 
     fn robot_crosses(&mut self, place: usize, doorway: Whereabouts) {
         let Whereabouts::Doorway {
-            elevator, landing, ..
+            elevator,
+            landing,
+            inwards,
         } = &doorway
         else {
             return;
@@ -233,6 +295,13 @@ impl World {
             .car_mut()
             .enter_doorway(self.now_ms, &robot, landing)
         {
+            let crosses = Seen::Crosses {
+                robot: &robot,
+                elevator,
+                landing,
+                inwards: *inwards,
+            };
+            self.checker.saw(self.now_ms, crosses);
             self.robots[place].on_threshold(self.now_ms, doorway);
         }
         self.plan_elevator_now(car);
