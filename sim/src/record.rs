@@ -104,9 +104,11 @@ impl fmt::Display for Counts {
 }
 
 /// What happened, and what of it should not have.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Record {
     entries: VecDeque<(u64, Entry)>,
+    /// So many entries are kept.
+    entries_max: usize,
     cars: BTreeMap<ElevatorId, CarTruth>,
     rides: BTreeMap<OrderId, RideTruth>,
     /// Orders in the order of their ends.
@@ -117,11 +119,32 @@ pub struct Record {
     violations: Vec<(u64, Violation)>,
 }
 
+impl Default for Record {
+    fn default() -> Self {
+        Self::keeping(ENTRIES_MAX)
+    }
+}
+
 impl Record {
     /// An empty record.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty record that keeps at most so many entries for reading.
+    #[must_use]
+    pub fn keeping(entries_max: usize) -> Self {
+        Self {
+            entries: VecDeque::new(),
+            entries_max,
+            cars: BTreeMap::new(),
+            rides: BTreeMap::new(),
+            ended: VecDeque::new(),
+            orders: BTreeMap::new(),
+            counts: Counts::default(),
+            violations: Vec::new(),
+        }
     }
 
     /// Notes and judges what happened at `at_ms`; times never go back.
@@ -153,7 +176,10 @@ impl Record {
                 self.told(at_ms, robot, order, *state, elevator.as_ref().zip(*fence));
             }
         }
-        if self.entries.len() == ENTRIES_MAX {
+        if self.entries_max == 0 {
+            return;
+        }
+        if self.entries.len() >= self.entries_max {
             self.entries.pop_front();
         }
         self.entries.push_back((at_ms, entry));
@@ -168,6 +194,11 @@ impl Record {
     #[must_use]
     pub fn judge(&self) -> Vec<(u64, Violation)> {
         self.violations.clone()
+    }
+
+    /// Takes what should not have happened since the last time.
+    pub fn take_violations(&mut self) -> Vec<(u64, Violation)> {
+        std::mem::take(&mut self.violations)
     }
 
     /// How much was checked.

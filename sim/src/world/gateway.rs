@@ -125,6 +125,17 @@ impl Gateway {
         now_ms - self.started_ms
     }
 
+    /// Its own clock stood still for so long.
+    pub fn lose_time(&mut self, lost_ms: u64) {
+        self.started_ms += lost_ms;
+        self.sync_at_ms = self.sync_at_ms.map(|at_ms| at_ms + lost_ms);
+    }
+
+    /// A sync takes this long from here on.
+    pub fn set_sync_ms(&mut self, sync_ms: u64) {
+        self.sync_ms = sync_ms;
+    }
+
     /// When something is due next.
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {

@@ -4,8 +4,7 @@ use dispatch::Input;
 use dispatch::edge::JournalError;
 use protocol::hardware::{Door, Report};
 use protocol::peer::{Heard, Spoken};
-use protocol::robot::ConnectionState;
-use protocol::{Outgoing, RobotId, RobotMessage};
+use protocol::{Outgoing, RobotId, RobotMessage, Timestamp};
 
 use super::broker::Arrival;
 use super::controller::ControllerEvent;
@@ -13,6 +12,7 @@ use super::gateway::{Emission, Gateway, Moment};
 use super::robot::{RobotAct, Whereabouts};
 use super::schedule::Part;
 use super::tale::Tale;
+use super::trouble::Waiting;
 use super::{ANSWERS_MAX, EGRESS, INGEST, World};
 use crate::car::CarEvent;
 use crate::record::Entry;
@@ -22,12 +22,13 @@ impl World {
         while let Some(arrival) = self.broker.turn(self.now_ms) {
             match arrival {
                 Arrival::Published { client, epoch, id } => {
-                    if client == EGRESS && epoch == self.egress_epoch {
-                        let moment = self.moment();
-                        if let Some(gateway) = &mut self.gateway {
-                            gateway.published(moment, id);
-                        }
-                        self.flush_gateway();
+                    if client != EGRESS || epoch != self.egress_epoch {
+                        continue;
+                    }
+                    if self.stalled_ms.is_some() {
+                        self.waiting.push_back(Waiting::Published(id));
+                    } else {
+                        self.tell_published(id);
                     }
                 }
                 Arrival::Message {
@@ -38,10 +39,15 @@ impl World {
                     payload,
                     retained,
                 } => {
-                    if client == INGEST {
-                        self.with_gateway(|gateway, moment, disk| {
-                            gateway.message(moment, packet, (&topic, &payload, retained), disk)
+                    if client == INGEST && self.stalled_ms.is_some() {
+                        self.waiting.push_back(Waiting::Message {
+                            packet,
+                            topic,
+                            payload,
+                            retained,
                         });
+                    } else if client == INGEST {
+                        self.deliver(packet, &topic, &payload, retained);
                     } else {
                         self.broker.acknowledge(self.now_ms, &client, epoch, packet);
                         self.robot_hears(&client, &topic, &payload);
@@ -53,6 +59,13 @@ impl World {
     }
 
     pub(super) fn turn_gateway(&mut self) {
+        if let Some((until_ms, _)) = self.stalled_ms {
+            if until_ms > self.now_ms {
+                self.schedule.set(Part::Gateway, Some(until_ms));
+                return;
+            }
+            self.wake_gateway();
+        }
         if self.granted_ms.is_some_and(|at_ms| at_ms <= self.now_ms) {
             self.granted_ms = None;
             self.subscriptions_granted();
@@ -79,7 +92,7 @@ impl World {
     }
 
     pub(super) fn turn_robot(&mut self, place: usize) {
-        let wall = self.wall();
+        let wall = self.robot_wall(place);
         self.robots[place].turn(self.now_ms, wall);
         self.flush_robot(place);
     }
@@ -93,6 +106,10 @@ impl World {
 
     /// Something reaches the gateway.
     pub(super) fn input(&mut self, input: Input) {
+        if self.stalled_ms.is_some() {
+            self.waiting.push_back(Waiting::Input(Box::new(input)));
+            return;
+        }
         self.with_gateway(|gateway, moment, disk| gateway.input(moment, input, disk));
     }
 
@@ -120,7 +137,10 @@ impl World {
             self.emitted(emission);
         }
         let due = self.gateway.as_ref().and_then(Gateway::next_ms);
-        let next_ms = [due, self.granted_ms].into_iter().flatten().min();
+        let next_ms = match self.stalled_ms {
+            Some((until_ms, _)) => Some(until_ms),
+            None => [due, self.granted_ms].into_iter().flatten().min(),
+        };
         self.schedule
             .set(Part::Gateway, next_ms.map(|at_ms| at_ms.max(self.now_ms)));
         self.schedule.set(Part::Broker, self.broker.next_ms());
@@ -176,7 +196,7 @@ impl World {
         };
         // What cannot be read is nothing to a robot; the codec's own tests look at that.
         if let Ok(heard) = Heard::read(&self.topics, topic, payload) {
-            let wall = self.wall();
+            let wall = self.robot_wall(place);
             self.robots[place].hear(self.now_ms, wall, heard.said);
             self.flush_robot(place);
         }
@@ -216,6 +236,7 @@ impl World {
     }
 
     fn robot_crosses(&mut self, place: usize, doorway: Whereabouts) {
+        let doorway = self.truly(place, doorway);
         let Whereabouts::Doorway {
             elevator, landing, ..
         } = &doorway
@@ -238,6 +259,42 @@ impl World {
         self.plan_elevator_now(car);
     }
 
+    /// The threshold that a robot truly comes to: outwards that of the car that it is in, inwards
+    /// perhaps that of another.
+    fn truly(&mut self, place: usize, doorway: Whereabouts) -> Whereabouts {
+        let Whereabouts::Doorway {
+            elevator,
+            landing,
+            inwards,
+        } = doorway
+        else {
+            return doorway;
+        };
+        let other = match self.robots[place].place() {
+            Whereabouts::Car(car) if !inwards => Some(car.clone()),
+            Whereabouts::Floor(_) if inwards && self.robots[place].habits().takes_any_car => self
+                .elevators
+                .iter()
+                .find(|other| *other.id() != elevator && other.car().is_open_at(&landing))
+                .map(|other| other.id().clone()),
+            Whereabouts::Car(_) | Whereabouts::Floor(_) | Whereabouts::Doorway { .. } => None,
+        };
+        let other = other.filter(|other| *other != elevator);
+        if inwards && other.is_some() {
+            self.robots[place].offends();
+        }
+        Whereabouts::Doorway {
+            elevator: other.unwrap_or(elevator),
+            landing,
+            inwards,
+        }
+    }
+
+    pub(super) fn robot_wall(&self, place: usize) -> Timestamp {
+        let ahead_ms = self.robots[place].habits().clock_ahead_ms;
+        Timestamp(self.wall().0.saturating_add_signed(ahead_ms))
+    }
+
     pub(super) fn robot_is_through(&mut self, place: usize) {
         let Whereabouts::Doorway {
             elevator,
@@ -251,7 +308,7 @@ impl World {
             return;
         };
         let robot = self.robots[place].id().clone();
-        let (now_ms, wall) = (self.now_ms, self.wall());
+        let (now_ms, wall) = (self.now_ms, self.robot_wall(place));
         let there = if inwards {
             self.elevators[car]
                 .car_mut()
@@ -299,8 +356,9 @@ impl World {
             self.broker.unsubscribe(INGEST, &filter);
         }
         self.tell(Tale::Ready);
+        self.ready = true;
         self.input(Input::Broker { up: true });
-        self.with_gateway(|gateway, moment, _| gateway.present(moment, ConnectionState::Online));
+        self.announce();
     }
 
     pub(super) fn plan_elevator(&mut self, place: usize) {
