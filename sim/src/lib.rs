@@ -3,6 +3,7 @@
 //! # Layout
 //!
 //! * [`car`]: the physics of one car: shaft, doors, calls, people. No clock of its own.
+//! * [`check`]: what must never happen in a world, and what must.
 //! * [`live`]: the same cars on real sockets and real time, with real robots.
 //! * [`record`]: the simulator's own record of what happened, and its judgement of it. It takes
 //!   nothing from the gateway but what arrived at controllers and robots.
@@ -10,6 +11,7 @@
 //!   virtual clock.
 
 pub mod car;
+pub mod check;
 pub mod live;
 pub mod record;
 pub mod world;

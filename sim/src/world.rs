@@ -20,6 +20,7 @@ pub mod disk;
 pub mod gateway;
 mod reach;
 pub mod robot;
+mod robots;
 mod schedule;
 pub mod site;
 pub mod tale;
@@ -27,7 +28,7 @@ pub mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use dispatch::{Input, Now, OperatorAnswer, SiteConfig};
+use dispatch::{Input, Now, OperatorAnswer, SiteConfig, State};
 use protocol::id::IdError;
 use protocol::{ElevatorId, GatewayId, RobotId, SiteId, Timestamp, Topics, ZoneId};
 
@@ -41,6 +42,7 @@ use self::site::SitePlan;
 use self::tale::Tale;
 use self::trouble::Waiting;
 use crate::car::Car;
+use crate::check::Checker;
 use crate::record::Record;
 
 /// 2026-11-30T10:00:00Z, when every world begins.
@@ -50,6 +52,8 @@ const INGEST: &str = "gw-1-in";
 const EGRESS: &str = "gw-1-out";
 /// Tales that are kept until somebody takes them; the oldest go first.
 const TALES_MAX: usize = 1_000_000;
+/// The core's own laws are looked at once in so many steps; they look at all that is known.
+const AUDIT_STEPS: u32 = 256;
 /// Answers to operators that are kept.
 const ANSWERS_MAX: usize = 1_000;
 
@@ -121,7 +125,11 @@ pub struct World {
     robot_epochs: BTreeMap<RobotId, u64>,
     /// Zones whose fire input is not clear.
     burning: BTreeSet<ZoneId>,
-    record: Record,
+    checker: Checker,
+    /// What the last process had in mind when it ended, and its last record.
+    left: Option<(u64, State)>,
+    /// Steps until the core's own laws are looked at.
+    audit_in: u32,
     tales: VecDeque<(u64, Tale)>,
     answers: VecDeque<(u64, Result<OperatorAnswer, String>)>,
     tickets: u64,
@@ -148,7 +156,6 @@ impl World {
         }
         Ok(Self {
             broker: ModelBroker::new(config.latency_ms),
-            site,
             topics,
             now_ms: 0,
             schedule: Schedule::default(),
@@ -168,7 +175,10 @@ impl World {
             robot_places: BTreeMap::new(),
             robot_epochs: BTreeMap::new(),
             burning: BTreeSet::new(),
-            record: Record::keeping(config.entries),
+            checker: Checker::new(&site).keeping(config.entries),
+            site,
+            left: None,
+            audit_in: AUDIT_STEPS,
             tales: VecDeque::new(),
             answers: VecDeque::new(),
             tickets: 0,
@@ -197,7 +207,18 @@ impl World {
     /// What truly happened.
     #[must_use]
     pub fn record(&self) -> &Record {
-        &self.record
+        self.checker.record()
+    }
+
+    /// The checker.
+    #[must_use]
+    pub fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
+    /// The checker, to tell it of what is not the world's.
+    pub fn checker_mut(&mut self) -> &mut Checker {
+        &mut self.checker
     }
 
     /// The gateway, while it runs.

@@ -14,6 +14,7 @@ use super::robot::{Habits, Order, Robot, Whereabouts};
 use super::schedule::Part;
 use super::tale::Tale;
 use super::{EGRESS, INGEST, World};
+use crate::check::Seen;
 
 impl World {
     /// Starts the gateway on what the disk holds. With `restored` the operator says that the data
@@ -29,11 +30,15 @@ impl World {
         let (now_ms, sync_ms) = (self.now_ms, self.config.sync_ms);
         match Gateway::start(site, topics, instance, now_ms, sync_ms, &mut self.disk) {
             Ok(mut gateway) => {
+                let last = gateway.appended();
+                let left = self.left.take().filter(|(end, _)| *end == last);
+                let same = left.map(|(_, state)| state == *gateway.core().state());
+                self.checker.saw(now_ms, Seen::Started { last, same });
                 gateway.steps().keep(self.config.steps);
                 self.gateway = Some(gateway);
             }
             Err(error) => {
-                self.tell(Tale::Ended(error.to_string()));
+                self.ended(&error);
                 return;
             }
         }
@@ -59,7 +64,10 @@ impl World {
     }
 
     pub(super) fn lose_gateway(&mut self) {
-        self.gateway = None;
+        let survived = self.disk.last();
+        self.checker.saw(self.now_ms, Seen::Crashed { survived });
+        let left = self.gateway.take().filter(|it| it.appended() == survived);
+        self.left = left.map(|it| (survived, it.core().state().clone()));
         self.granted_ms = None;
         self.ready = false;
         self.stalled_ms = None;
@@ -75,7 +83,8 @@ impl World {
 
     /// Connects both clients of the gateway and subscribes.
     fn connect_gateway(&mut self) {
-        if self.gateway.is_none() || self.broker.is_down() {
+        let stands = self.gateway.is_none() || self.stalled_ms.is_some();
+        if stands || self.broker.is_down() {
             return;
         }
         self.connect_ingest();
@@ -216,14 +225,14 @@ impl World {
         };
         let (now_ms, wall) = (self.now_ms, self.robot_wall(place));
         let is_new = self.robots[place].order().is_none() && !order.dry_run;
-        if is_new && !self.record.rides().contains_key(&order.id) {
-            let entry = crate::record::Entry::Asked {
-                robot: id.clone(),
-                order: order.id.clone(),
-                from: order.from.clone(),
-                to: order.to.clone(),
+        if is_new && !self.record().rides().contains_key(&order.id) {
+            let asked = Seen::Asked {
+                robot: id,
+                order: &order.id,
+                from: &order.from,
+                to: &order.to,
             };
-            self.record.note(now_ms, entry);
+            self.checker.saw(now_ms, asked);
         }
         self.robots[place].request(now_ms, wall, order);
         self.flush_robot(place);

@@ -36,6 +36,8 @@ pub struct ModelDisk {
     failing: bool,
     /// So many more syncs fail, though appends do not.
     failing_syncs: u32,
+    /// After a power cut: all up to this record is whole.
+    whole_to: Option<Seq>,
     /// A record that was altered, as it was before.
     altered: Option<(Seq, Vec<u8>)>,
     syncs: u64,
@@ -56,6 +58,26 @@ impl ModelDisk {
     /// So many of the next syncs fail.
     pub fn fail_syncs(&mut self, times: u32) {
         self.failing_syncs = times;
+    }
+
+    /// The last record that is there for good.
+    #[must_use]
+    pub fn durable(&self) -> Seq {
+        self.durable
+    }
+
+    /// The last record that a process would find.
+    #[must_use]
+    pub fn last(&self) -> Seq {
+        let last = self.records.last_key_value();
+        let last = last.map_or(self.anchor.seq, |(seq, _)| *seq);
+        self.whole_to.unwrap_or(last)
+    }
+
+    /// Whether it was made to fail.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.failing || self.altered.is_some()
     }
 
     /// How often it was synced.
@@ -107,6 +129,7 @@ impl Journal for ModelDisk {
         }
         // Rows that steps of the tail made are undone with it.
         self.ledger.retain(|_, (made, _)| *made <= read.end.seq);
+        self.whole_to = None;
         self.chain = Some(Chain::new(read.end));
         self.durable = read.end.seq;
         for (key, (_, bytes)) in &self.ledger {

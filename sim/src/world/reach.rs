@@ -1,21 +1,17 @@
 //! How the parts of a world reach each other.
 
-use dispatch::Input;
 use dispatch::edge::JournalError;
-use protocol::hardware::{Door, Report};
-use protocol::peer::{Heard, Spoken};
-use protocol::{Outgoing, RobotId, RobotMessage, Timestamp};
+use dispatch::{Core, Input};
+use protocol::hardware::Report;
 
 use super::broker::Arrival;
 use super::controller::ControllerEvent;
-use super::gateway::{Emission, Gateway, Moment};
-use super::robot::{RobotAct, Whereabouts};
+use super::gateway::{Emission, Gateway, Moment, Stepped};
 use super::schedule::Part;
 use super::tale::Tale;
 use super::trouble::Waiting;
-use super::{ANSWERS_MAX, EGRESS, INGEST, World};
-use crate::car::CarEvent;
-use crate::record::Entry;
+use super::{ANSWERS_MAX, AUDIT_STEPS, EGRESS, INGEST, World};
+use crate::check::{Seen, Step};
 
 impl World {
     pub(super) fn turn_broker(&mut self) {
@@ -41,13 +37,14 @@ impl World {
                 } => {
                     if client == INGEST && self.stalled_ms.is_some() {
                         self.waiting.push_back(Waiting::Message {
+                            epoch,
                             packet,
                             topic,
                             payload,
                             retained,
                         });
                     } else if client == INGEST {
-                        self.deliver(packet, &topic, &payload, retained);
+                        self.deliver((epoch, packet), &topic, &payload, retained);
                     } else {
                         self.broker.acknowledge(self.now_ms, &client, epoch, packet);
                         self.robot_hears(&client, &topic, &payload);
@@ -78,12 +75,14 @@ impl World {
             let elevator = self.elevators[place].id().clone();
             match event {
                 ControllerEvent::Received(command) => {
-                    self.record.note(at_ms, Entry::Command(command));
+                    let command = &command;
+                    self.checker.saw(at_ms, Seen::Received { command });
                 }
                 ControllerEvent::Car(event) => {
                     self.tell(Tale::Car(elevator.clone(), event.clone()));
                     self.radio_shadow(place, &event);
-                    self.record.note(at_ms, Entry::Car { elevator, event });
+                    let (elevator, event) = (&elevator, &event);
+                    self.checker.saw(at_ms, Seen::Car { elevator, event });
                 }
                 ControllerEvent::Report(report) => self.report(place, report),
             }
@@ -122,11 +121,24 @@ impl World {
             return;
         };
         if let Err(error) = act(gateway, moment, &mut self.disk) {
-            self.tell(Tale::Ended(error.to_string()));
+            self.flush_gateway();
+            self.ended(&error);
             self.lose_gateway();
             return;
         }
         self.flush_gateway();
+    }
+
+    /// The gateway process ended by itself.
+    pub(super) fn ended(&mut self, error: &JournalError) {
+        let detail = &error.to_string();
+        let disk_failed = self.disk.is_failing();
+        let ended = Seen::Ended {
+            detail,
+            disk_failed,
+        };
+        self.checker.saw(self.now_ms, ended);
+        self.tell(Tale::Ended(detail.clone()));
     }
 
     pub(super) fn flush_gateway(&mut self) {
@@ -153,28 +165,30 @@ impl World {
                 message,
                 envelope,
             } => {
-                if let Outgoing::RideState(view) = &message {
-                    let told = Entry::Told {
-                        robot: view.robot_id.clone(),
-                        order: view.order_id.clone(),
-                        state: view.state,
-                        instruction: view.instruction,
-                        elevator: view.elevator_id.clone(),
-                        fence: view.fence,
-                    };
-                    self.record.note(self.now_ms, told);
-                }
+                let said = Seen::Said {
+                    message: &message,
+                    topic: &envelope.topic,
+                    payload: &envelope.payload,
+                    retain: envelope.retain,
+                };
+                self.checker.saw(self.now_ms, said);
                 self.tell(Tale::Said(message));
                 self.broker.publish(self.now_ms, EGRESS, id, envelope);
             }
             Emission::Command { command, sent_ms } => {
+                let sent = Seen::Sent { command: &command };
+                self.checker.saw(self.now_ms, sent);
                 self.tell(Tale::Sent(command.clone()));
                 if let Some(place) = self.elevator_places.get(&command.elevator_id).copied() {
                     self.elevators[place].send(self.now_ms, command, sent_ms);
                     self.plan_elevator(place);
                 }
             }
-            Emission::Dropped { command, why } => self.tell(Tale::Dropped(command, why)),
+            Emission::Dropped { command, why } => {
+                let dropped = Seen::Dropped { command: &command };
+                self.checker.saw(self.now_ms, dropped);
+                self.tell(Tale::Dropped(command, why));
+            }
             Emission::Answer { ticket, answer } => {
                 self.tell(Tale::Answered(answer.clone()));
                 if self.answers.len() == ANSWERS_MAX {
@@ -183,171 +197,38 @@ impl World {
                 self.answers.push_back((ticket, answer));
             }
             Emission::Acknowledge { epoch, packet } => {
+                let acknowledged = Seen::Acknowledged { epoch, packet };
+                self.checker.saw(self.now_ms, acknowledged);
                 self.broker.acknowledge(self.now_ms, INGEST, epoch, packet);
             }
             Emission::Facts(facts) => self.tell(Tale::Facts(facts)),
-        }
-    }
-
-    fn robot_hears(&mut self, client: &str, topic: &str, payload: &[u8]) {
-        let Ok(id) = RobotId::new(client) else { return };
-        let Some(place) = self.robot_places.get(&id).copied() else {
-            return;
-        };
-        // What cannot be read is nothing to a robot; the codec's own tests look at that.
-        if let Ok(heard) = Heard::read(&self.topics, topic, payload) {
-            let wall = self.robot_wall(place);
-            self.robots[place].hear(self.now_ms, wall, heard.said);
-            self.flush_robot(place);
-        }
-    }
-
-    pub(super) fn flush_robot(&mut self, place: usize) {
-        for act in self.robots[place].take_acts() {
-            match act {
-                RobotAct::Say(message) => self.robot_says(place, message),
-                RobotAct::Cross {
-                    elevator,
-                    landing,
-                    inwards,
-                } => {
-                    let doorway = Whereabouts::Doorway {
-                        elevator,
-                        landing,
-                        inwards,
-                    };
-                    self.robot_crosses(place, doorway);
-                }
-                RobotAct::Crossed => self.robot_is_through(place),
+            Emission::Stepped(stepped) => self.stepped(&stepped),
+            Emission::Released(waits_for) => {
+                let released = Seen::Released { waits_for };
+                self.checker.saw(self.now_ms, released);
             }
-        }
-        self.schedule
-            .set(Part::Robot(place), self.robots[place].next_ms());
-        self.schedule.set(Part::Broker, self.broker.next_ms());
-    }
-
-    pub(super) fn robot_says(&mut self, place: usize, message: RobotMessage) {
-        let robot = self.robots[place].id().clone();
-        self.tell(Tale::Robot(robot.clone(), message.clone()));
-        let client = robot.as_str().to_owned();
-        let envelope = Spoken::Robot { robot, message }.encode(&self.topics);
-        self.broker.publish(self.now_ms, &client, 0, envelope);
-        self.schedule.set(Part::Broker, self.broker.next_ms());
-    }
-
-    fn robot_crosses(&mut self, place: usize, doorway: Whereabouts) {
-        let doorway = self.truly(place, doorway);
-        let Whereabouts::Doorway {
-            elevator, landing, ..
-        } = &doorway
-        else {
-            return;
-        };
-        let Some(car) = self.elevator_places.get(elevator).copied() else {
-            return;
-        };
-        let robot = self.robots[place].id().clone();
-        if self.robots[place].habits().looks && !self.elevators[car].car().is_open_at(landing) {
-            return;
-        }
-        if self.elevators[car]
-            .car_mut()
-            .enter_doorway(self.now_ms, &robot, landing)
-        {
-            self.robots[place].on_threshold(self.now_ms, doorway);
-        }
-        self.plan_elevator_now(car);
-    }
-
-    /// The threshold that a robot truly comes to: outwards that of the car that it is in, inwards
-    /// perhaps that of another.
-    fn truly(&mut self, place: usize, doorway: Whereabouts) -> Whereabouts {
-        let Whereabouts::Doorway {
-            elevator,
-            landing,
-            inwards,
-        } = doorway
-        else {
-            return doorway;
-        };
-        let other = match self.robots[place].place() {
-            Whereabouts::Car(car) if !inwards => Some(car.clone()),
-            Whereabouts::Floor(_) if inwards && self.robots[place].habits().takes_any_car => self
-                .elevators
-                .iter()
-                .find(|other| *other.id() != elevator && other.car().is_open_at(&landing))
-                .map(|other| other.id().clone()),
-            Whereabouts::Car(_) | Whereabouts::Floor(_) | Whereabouts::Doorway { .. } => None,
-        };
-        let other = other.filter(|other| *other != elevator);
-        if inwards && other.is_some() {
-            self.robots[place].offends();
-        }
-        Whereabouts::Doorway {
-            elevator: other.unwrap_or(elevator),
-            landing,
-            inwards,
+            Emission::Synced(seq) => self.checker.saw(self.now_ms, Seen::Synced { seq }),
         }
     }
 
-    pub(super) fn robot_wall(&self, place: usize) -> Timestamp {
-        let ahead_ms = self.robots[place].habits().clock_ahead_ms;
-        Timestamp(self.wall().0.saturating_add_signed(ahead_ms))
-    }
-
-    pub(super) fn robot_is_through(&mut self, place: usize) {
-        let Whereabouts::Doorway {
-            elevator,
-            landing,
-            inwards,
-        } = self.robots[place].place().clone()
-        else {
-            return;
+    fn stepped(&mut self, stepped: &Stepped) {
+        let step = Step {
+            mono_ms: stepped.mono_ms,
+            wall: stepped.wall,
+            input: &stepped.input,
+            effects: &stepped.effects,
+            facts: stepped.facts,
+            appended: stepped.appended,
+            ticket: stepped.ticket,
         };
-        let Some(car) = self.elevator_places.get(&elevator).copied() else {
-            return;
-        };
-        let robot = self.robots[place].id().clone();
-        let (now_ms, wall) = (self.now_ms, self.robot_wall(place));
-        let there = if inwards {
-            self.elevators[car]
-                .car_mut()
-                .enter(now_ms, &robot, &landing);
-            Whereabouts::Car(elevator)
-        } else {
-            self.elevators[car]
-                .car_mut()
-                .leave(now_ms, &robot, landing.side);
-            Whereabouts::Floor(landing.floor)
-        };
-        self.plan_elevator_now(car);
-        self.robots[place].through(now_ms, wall, there);
-        self.flush_robot(place);
-    }
-
-    /// A robot without radio inside loses it when the door shuts, and has it again when it opens.
-    fn radio_shadow(&mut self, car: usize, event: &CarEvent) {
-        let CarEvent::Door { door, .. } = event else {
-            return;
-        };
-        let occupants: Vec<_> = self.elevators[car]
-            .car()
-            .occupants()
-            .iter()
-            .cloned()
-            .collect();
-        for robot in occupants {
-            let Some(place) = self.robot_places.get(&robot).copied() else {
-                continue;
-            };
-            if self.robots[place].habits().radio_inside || self.robots[place].is_dead() {
-                continue;
-            }
-            match door {
-                Door::Closed => self.cut_robot_at(place),
-                Door::Open => self.connect_robot_at(place),
-                Door::Opening | Door::Closing | Door::Unknown => {}
-            }
+        self.checker.saw(self.now_ms, Seen::Stepped(step));
+        self.audit_in -= 1;
+        if self.audit_in == 0 {
+            self.audit_in = AUDIT_STEPS;
+            let core = self.gateway.as_ref().map(Gateway::core);
+            let broken = core.map_or_else(Vec::new, Core::broken_laws);
+            self.checker
+                .saw(self.now_ms, Seen::Audited { broken: &broken });
         }
     }
 

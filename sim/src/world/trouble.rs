@@ -11,12 +11,14 @@ use super::gateway::Gateway;
 use super::schedule::Part;
 use super::tale::Tale;
 use super::{EGRESS, INGEST, World};
+use crate::check::Seen;
 
 /// Something for a process that does not run at the moment.
 #[derive(Debug)]
 pub(super) enum Waiting {
     Input(Box<Input>),
     Message {
+        epoch: u64,
         packet: u64,
         topic: String,
         payload: Vec<u8>,
@@ -56,7 +58,8 @@ impl World {
 
     /// That connection is there again, if the broker and the gateway are.
     pub fn restore_link(&mut self, side: Side) {
-        if self.gateway.is_none() || self.broker.is_down() {
+        let stands = self.gateway.is_none() || self.stalled_ms.is_some();
+        if stands || self.broker.is_down() {
             return;
         }
         match side {
@@ -140,18 +143,38 @@ impl World {
             match waiting {
                 Waiting::Input(input) => self.input(*input),
                 Waiting::Message {
+                    epoch,
                     packet,
                     topic,
                     payload,
                     retained,
-                } => self.deliver(packet, &topic, &payload, retained),
+                } => self.deliver((epoch, packet), &topic, &payload, retained),
                 Waiting::Published(id) => self.tell_published(id),
                 Waiting::Egress(open) => self.egress(open),
             }
         }
+        for (side, client) in [(Side::Ingest, INGEST), (Side::Egress, EGRESS)] {
+            if !self.broker.is_connected(client) {
+                self.restore_link(side);
+            }
+        }
     }
 
-    pub(super) fn deliver(&mut self, packet: u64, topic: &str, payload: &[u8], retained: bool) {
+    pub(super) fn deliver(
+        &mut self,
+        (epoch, packet): (u64, u64),
+        topic: &str,
+        payload: &[u8],
+        retained: bool,
+    ) {
+        let delivered = Seen::Delivered {
+            epoch,
+            packet,
+            topic,
+            payload,
+            retained,
+        };
+        self.checker.saw(self.now_ms, delivered);
         self.with_gateway(|gateway, moment, disk| {
             gateway.message(moment, packet, (topic, payload, retained), disk)
         });

@@ -46,6 +46,14 @@ impl ModelBroker {
         Some((epoch, known))
     }
 
+    /// Whether a client is connected.
+    #[must_use]
+    pub fn is_connected(&self, client: &str) -> bool {
+        self.sessions
+            .get(client)
+            .is_some_and(|session| session.connected)
+    }
+
     /// What the broker kept for a client that connected again is sent from here on.
     pub fn resume(&mut self, now_ms: u64, client: &str) {
         self.send(now_ms, client);

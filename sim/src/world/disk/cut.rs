@@ -33,6 +33,7 @@ impl ModelDisk {
     /// torn or with a flipped bit.
     pub fn power_cut_anyhow(&mut self, dice: &mut Dice) -> Cut {
         let mut cut = Cut::default();
+        let mut whole_to = self.last();
         for mut batch in std::mem::take(&mut self.unsynced) {
             if dice.happens(500) {
                 cut.lost += 1;
@@ -44,12 +45,14 @@ impl ModelDisk {
                 damage(record, dice, &mut cut);
             }
             if cut == Cut::default() {
+                whole_to = batch.records.last().map_or(whole_to, |(seq, _)| *seq);
                 self.write(batch);
             } else {
                 cut.beyond_a_hole += 1;
                 self.write_beyond_a_hole(batch);
             }
         }
+        self.whole_to = Some(whole_to);
         self.end_of_process();
         cut
     }
