@@ -5,6 +5,7 @@
 //! judged when it is seen, at the cost of what it changes.
 
 mod seen;
+mod trace;
 
 use dispatch::SiteConfig;
 use protocol::Outgoing;
@@ -12,11 +13,13 @@ use protocol::Outgoing;
 use crate::record::{Entry, Record};
 
 pub use self::seen::{Seen, Step};
+pub use self::trace::Trace;
 
 /// Judges a world.
 #[derive(Debug)]
 pub struct Checker {
     record: Record,
+    trace: Trace,
     violations: Vec<(u64, String)>,
 }
 
@@ -26,6 +29,7 @@ impl Checker {
     pub fn new(_site: &SiteConfig) -> Self {
         Self {
             record: Record::new(),
+            trace: Trace::default(),
             violations: Vec::new(),
         }
     }
@@ -39,6 +43,7 @@ impl Checker {
 
     /// Judges what happened at `now_ms` of the world; times never go back.
     pub fn saw(&mut self, now_ms: u64, seen: Seen<'_>) {
+        self.trace.saw(now_ms, &seen);
         self.note(now_ms, seen);
     }
 
@@ -108,6 +113,12 @@ impl Checker {
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// The run as one number, and what was counted.
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        &self.trace
     }
 
     /// What should not have happened, beside what [`Record::judge`] says.

@@ -209,9 +209,10 @@ impl Record {
         self.violations.clone()
     }
 
-    /// Takes what should not have happened since the last time.
-    pub fn take_violations(&mut self) -> Vec<(u64, Violation)> {
-        std::mem::take(&mut self.violations)
+    /// The same, borrowed.
+    #[must_use]
+    pub fn violations(&self) -> &[(u64, Violation)] {
+        &self.violations
     }
 
     /// How much was checked.

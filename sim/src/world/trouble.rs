@@ -1,8 +1,9 @@
 //! What may go wrong around a gateway: its connections, its process, its disk, its clocks.
 
 use dispatch::Input;
-use protocol::Envelope;
+use protocol::peer::Spoken;
 use protocol::robot::ConnectionState;
+use protocol::{Envelope, RobotId, RobotMessage, Topics};
 
 use super::broker::{Mishaps, Weather};
 use super::dice::Dice;
@@ -125,6 +126,33 @@ impl World {
         self.schedule.set(Part::Gateway, Some(until_ms));
     }
 
+    /// Whether the broker is down.
+    #[must_use]
+    pub fn broker_is_down(&self) -> bool {
+        self.broker.is_down()
+    }
+
+    /// Each connection that is away is there again, if the broker and the gateway are.
+    pub fn reconnect_gateway(&mut self) {
+        for (side, client) in [(Side::Ingest, INGEST), (Side::Egress, EGRESS)] {
+            if !self.broker.is_connected(client) {
+                self.restore_link(side);
+            }
+        }
+    }
+
+    /// What the broker keeps for a topic.
+    #[must_use]
+    pub fn retained(&self, topic: &str) -> Option<&Envelope> {
+        self.broker.retained(topic)
+    }
+
+    /// The topics of the site.
+    #[must_use]
+    pub fn topics(&self) -> &Topics {
+        &self.topics
+    }
+
     /// Whether the process stands still.
     #[must_use]
     pub fn is_stalled(&self) -> bool {
@@ -153,11 +181,7 @@ impl World {
                 Waiting::Egress(open) => self.egress(open),
             }
         }
-        for (side, client) in [(Side::Ingest, INGEST), (Side::Egress, EGRESS)] {
-            if !self.broker.is_connected(client) {
-                self.restore_link(side);
-            }
-        }
+        self.reconnect_gateway();
     }
 
     pub(super) fn deliver(
@@ -255,6 +279,13 @@ impl World {
     pub fn publish_anyhow(&mut self, envelope: Envelope) {
         self.broker.inject(self.now_ms, envelope);
         self.schedule.set(Part::Broker, self.broker.next_ms());
+    }
+
+    /// Somebody publishes something in the name of a robot.
+    pub fn publish_for(&mut self, robot: &RobotId, message: RobotMessage) {
+        let robot = robot.clone();
+        let spoken = Spoken::Robot { robot, message };
+        self.publish_anyhow(spoken.encode(&self.topics));
     }
 
     /// The gateway's will comes though it lives.
