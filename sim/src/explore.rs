@@ -22,4 +22,4 @@ mod stage;
 
 pub use self::draw::draw;
 pub use self::plan::Plan;
-pub use self::run::{Failure, Outcome, Totals, run, run_and_tell};
+pub use self::run::{Failure, Options, Outcome, Totals, run};

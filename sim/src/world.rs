@@ -109,6 +109,8 @@ pub struct World {
     granted_ms: Option<u64>,
     /// The process was ready once.
     ready: bool,
+    /// Somebody said that it is not there; it says that it is.
+    announces: bool,
     /// The process stands still until then; then its clock has missed so much.
     stalled_ms: Option<(u64, u64)>,
     /// What came meanwhile.
@@ -164,6 +166,7 @@ impl World {
             starts: 0,
             granted_ms: None,
             ready: false,
+            announces: false,
             stalled_ms: None,
             waiting: VecDeque::new(),
             wall_offset_ms: 0,

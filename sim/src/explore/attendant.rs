@@ -152,6 +152,9 @@ impl Attendant {
         }
         for robot in inside.iter().chain(&on_the_way) {
             world.carry_out(robot, id);
+            if world.robot(robot).is_some_and(|robot| !robot.is_dead()) {
+                world.status(robot, None);
+            }
         }
         if !inside.is_empty() || !on_the_way.is_empty() {
             // The next look is soon enough: its signal and its word come after it.

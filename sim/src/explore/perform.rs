@@ -306,6 +306,7 @@ impl Run<'_> {
                 let dead = self.world.robot(&robot).is_none_or(|robot| robot.is_dead());
                 if !dead {
                     self.world.set_radio(&robot, true);
+                    self.world.status(&robot, None);
                 }
             }
             Then::BrokerUp => self.world.broker_up(),

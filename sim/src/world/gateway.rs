@@ -16,7 +16,8 @@ use dispatch::{
     Core, Effect, Effects, Fact, Input, Ledger, Now, SiteConfig, State, ledger_changes,
 };
 use protocol::hardware::{Command, Outcome, Report};
-use protocol::{Decoded, InstanceId, Outgoing, Topics, decode};
+use protocol::robot::ConnectionState;
+use protocol::{Decoded, Inbound, InstanceId, Outgoing, Topics, decode};
 
 pub use self::emission::{Emission, Moment, Stepped};
 pub use self::steps::Steps;
@@ -212,6 +213,12 @@ impl Gateway {
             ));
         };
         let input = match decode(&self.topics, topic, payload, retained) {
+            Decoded::Message(Inbound::Gateway { connection, .. }) => {
+                if !retained && connection.connection_state != ConnectionState::Online {
+                    self.emissions.push(Emission::SaidToBeAway);
+                }
+                None
+            }
             Decoded::Message(inbound) => Input::from_wire(inbound),
             Decoded::Refused(refusal) => Some(Input::Unreadable(refusal)),
             Decoded::Ignored(_) => None,

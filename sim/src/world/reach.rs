@@ -148,6 +148,9 @@ impl World {
         for emission in gateway.take_emissions() {
             self.emitted(emission);
         }
+        if std::mem::take(&mut self.announces) {
+            self.announce();
+        }
         let due = self.gateway.as_ref().and_then(Gateway::next_ms);
         let next_ms = match self.stalled_ms {
             Some((until_ms, _)) => Some(until_ms),
@@ -201,6 +204,7 @@ impl World {
                 self.checker.saw(self.now_ms, acknowledged);
                 self.broker.acknowledge(self.now_ms, INGEST, epoch, packet);
             }
+            Emission::SaidToBeAway => self.announces = self.ready,
             Emission::Facts(facts) => self.tell(Tale::Facts(facts)),
             Emission::Stepped(stepped) => self.stepped(&stepped),
             Emission::Released(waits_for) => {

@@ -91,7 +91,9 @@ impl World {
                 landing,
                 inwards: *inwards,
             };
-            self.checker.saw(self.now_ms, crosses);
+            if !self.robots[place].has_offended() {
+                self.checker.saw(self.now_ms, crosses);
+            }
             self.robots[place].on_threshold(self.now_ms, doorway);
         }
         self.plan_elevator_now(car);
