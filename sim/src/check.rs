@@ -27,6 +27,7 @@ mod reply;
 mod request;
 mod seen;
 mod told;
+mod trace;
 
 use dispatch::{Effect, Input, SiteConfig};
 use protocol::limits::{DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX};
@@ -39,12 +40,14 @@ use self::law::Found;
 pub use self::law::{Law, Violation};
 use self::model::Model;
 pub use self::seen::{Seen, Step};
+pub use self::trace::Trace;
 use crate::record::{Entry, Record};
 
 /// Judges a world.
 #[derive(Debug)]
 pub struct Checker {
     record: Record,
+    trace: Trace,
     model: Model,
     edge: Edge,
     found: Found,
@@ -56,6 +59,7 @@ impl Checker {
     pub fn new(site: &SiteConfig) -> Self {
         Self {
             record: Record::new(),
+            trace: Trace::default(),
             model: Model::new(site),
             edge: Edge::default(),
             found: Found::default(),
@@ -71,6 +75,7 @@ impl Checker {
 
     /// Judges what happened at `now_ms` of the world; times never go back.
     pub fn saw(&mut self, now_ms: u64, seen: Seen<'_>) {
+        self.trace.saw(now_ms, &seen);
         self.found.now_ms = now_ms;
         let found = &mut self.found;
         match seen {
@@ -138,6 +143,12 @@ impl Checker {
     #[must_use]
     pub fn violations(&self) -> &[(u64, Violation)] {
         &self.found.list
+    }
+
+    /// The run as one number, and what was counted.
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        &self.trace
     }
 
     /// Orders that are neither at their end nor in HOLD.

@@ -209,6 +209,12 @@ impl Record {
         self.violations.clone()
     }
 
+    /// The same, borrowed.
+    #[must_use]
+    pub fn violations(&self) -> &[(u64, Violation)] {
+        &self.violations
+    }
+
     /// How much was checked.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -9,7 +9,8 @@
 //! * [`site`]: what there is. [`gateway`]: the process under test. [`disk`], [`broker`],
 //!   [`controller`], [`robot`]: what is around it. [`dice`]: chance with a seed. [`tale`]: the run
 //!   as a story.
-//! * This file: the clock, and how things reach each other; `act`: what a test can do.
+//! * This file: the clock; `reach`: how things reach each other; `act`: what a test can do;
+//!   [`trouble`]: what may go wrong around the gateway.
 
 mod act;
 pub mod broker;
@@ -19,9 +20,11 @@ pub mod disk;
 pub mod gateway;
 mod reach;
 pub mod robot;
+mod robots;
 mod schedule;
 pub mod site;
 pub mod tale;
+pub mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -37,6 +40,7 @@ use self::robot::Robot;
 use self::schedule::{Part, Schedule};
 use self::site::SitePlan;
 use self::tale::Tale;
+use self::trouble::Waiting;
 use crate::car::Car;
 use crate::check::Checker;
 use crate::record::Record;
@@ -68,6 +72,8 @@ pub struct WorldConfig {
     pub tales: bool,
     /// How many inputs of each gateway's core are kept.
     pub steps: usize,
+    /// How many entries the record keeps for reading.
+    pub entries: usize,
 }
 
 impl WorldConfig {
@@ -81,6 +87,7 @@ impl WorldConfig {
             seed: 1,
             tales: false,
             steps: 0,
+            entries: 1_000_000,
         }
     }
 }
@@ -100,6 +107,16 @@ pub struct World {
     starts: u64,
     /// Subscriptions are under way; they are granted then.
     granted_ms: Option<u64>,
+    /// The process was ready once.
+    ready: bool,
+    /// Somebody said that it is not there; it says that it is.
+    announces: bool,
+    /// The process stands still until then; then its clock has missed so much.
+    stalled_ms: Option<(u64, u64)>,
+    /// What came meanwhile.
+    waiting: VecDeque<Waiting>,
+    /// How far the gateway's wall clock is off.
+    wall_offset_ms: i64,
     ingest_epoch: u64,
     egress_epoch: u64,
     elevators: Vec<Controller>,
@@ -148,6 +165,11 @@ impl World {
             gateway: None,
             starts: 0,
             granted_ms: None,
+            ready: false,
+            announces: false,
+            stalled_ms: None,
+            waiting: VecDeque::new(),
+            wall_offset_ms: 0,
             ingest_epoch: 0,
             egress_epoch: 0,
             elevators,
@@ -156,7 +178,7 @@ impl World {
             robot_places: BTreeMap::new(),
             robot_epochs: BTreeMap::new(),
             burning: BTreeSet::new(),
-            checker: Checker::new(&site),
+            checker: Checker::new(&site).keeping(config.entries),
             site,
             left: None,
             audit_in: AUDIT_STEPS,
@@ -173,10 +195,16 @@ impl World {
         self.now_ms
     }
 
-    /// The wall clock.
+    /// The true wall clock.
     #[must_use]
     pub fn wall(&self) -> Timestamp {
         Timestamp(BEGIN.0 + self.now_ms)
+    }
+
+    /// When something happens next by itself.
+    #[must_use]
+    pub fn next_ms(&self) -> Option<u64> {
+        self.schedule.next_ms()
     }
 
     /// What truly happened.
@@ -296,7 +324,7 @@ impl World {
     fn moment(&self) -> Moment {
         Moment {
             now_ms: self.now_ms,
-            wall: self.wall(),
+            wall: Timestamp(self.wall().0.saturating_add_signed(self.wall_offset_ms)),
         }
     }
 

@@ -5,17 +5,19 @@
 
 mod emission;
 mod presence;
+mod publish;
 mod steps;
 
 use std::collections::VecDeque;
 
+use dispatch::edge::Keep;
 use dispatch::edge::{AckLine, Barrier, Batch, FenceGate, Journal, JournalError, Outbox, Ticket};
-use dispatch::edge::{Keep, outbox};
 use dispatch::{
     Core, Effect, Effects, Fact, Input, Ledger, Now, SiteConfig, State, ledger_changes,
 };
 use protocol::hardware::{Command, Outcome, Report};
-use protocol::{Decoded, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode};
+use protocol::robot::ConnectionState;
+use protocol::{Decoded, Inbound, InstanceId, Outgoing, Topics, decode};
 
 pub use self::emission::{Emission, Moment, Stepped};
 pub use self::steps::Steps;
@@ -126,6 +128,17 @@ impl Gateway {
         now_ms - self.started_ms
     }
 
+    /// Its own clock stood still for so long.
+    pub fn lose_time(&mut self, lost_ms: u64) {
+        self.started_ms += lost_ms;
+        self.sync_at_ms = self.sync_at_ms.map(|at_ms| at_ms + lost_ms);
+    }
+
+    /// A sync takes this long from here on.
+    pub fn set_sync_ms(&mut self, sync_ms: u64) {
+        self.sync_ms = sync_ms;
+    }
+
     /// When something is due next.
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
@@ -200,6 +213,12 @@ impl Gateway {
             ));
         };
         let input = match decode(&self.topics, topic, payload, retained) {
+            Decoded::Message(Inbound::Gateway { connection, .. }) => {
+                if !retained && connection.connection_state != ConnectionState::Online {
+                    self.emissions.push(Emission::SaidToBeAway);
+                }
+                None
+            }
             Decoded::Message(inbound) => Input::from_wire(inbound),
             Decoded::Refused(refusal) => Some(Input::Unreadable(refusal)),
             Decoded::Ignored(_) => None,
@@ -363,36 +382,6 @@ impl Gateway {
         if outcome == Outcome::Sent {
             let sent_ms = self.mono_ms(moment.now_ms);
             self.emissions.push(Emission::Command { command, sent_ms });
-        }
-    }
-
-    /// Hands over to the broker what it takes.
-    fn pump(&mut self, moment: Moment) {
-        loop {
-            let (id, message) = match self.outbox.next(moment.now_ms) {
-                Some(outbox::Next::Send { id, message, .. }) => (id, message.clone()),
-                Some(outbox::Next::Dropped(_)) => continue,
-                None => return,
-            };
-            self.messages += 1;
-            let stamp = self.stamp(&self.messages.to_string(), moment.wall);
-            let envelope = message.encode(&self.topics, &stamp);
-            self.emissions.push(Emission::Publish {
-                id,
-                message,
-                envelope,
-            });
-        }
-    }
-
-    fn stamp(&self, name: &str, timestamp: Timestamp) -> Stamp {
-        let text = format!("{}.{name}", self.instance);
-        // Instance ids of the world are short, so the text is an id.
-        let message_id = MessageId::new(&text).unwrap_or_else(|_| unreachable!("{text} is an id"));
-        Stamp {
-            message_id,
-            timestamp,
-            source: self.site.gateway.clone(),
         }
     }
 }

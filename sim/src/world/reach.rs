@@ -2,19 +2,15 @@
 
 use dispatch::edge::JournalError;
 use dispatch::{Core, Input};
-use protocol::hardware::{Door, Report};
-use protocol::peer::{Heard, Spoken};
-use protocol::robot::ConnectionState;
-use protocol::{RobotId, RobotMessage};
+use protocol::hardware::Report;
 
 use super::broker::Arrival;
 use super::controller::ControllerEvent;
 use super::gateway::{Emission, Gateway, Moment, Stepped};
-use super::robot::{RobotAct, Whereabouts};
 use super::schedule::Part;
 use super::tale::Tale;
+use super::trouble::Waiting;
 use super::{ANSWERS_MAX, AUDIT_STEPS, EGRESS, INGEST, World};
-use crate::car::CarEvent;
 use crate::check::{Seen, Step};
 
 impl World {
@@ -22,12 +18,13 @@ impl World {
         while let Some(arrival) = self.broker.turn(self.now_ms) {
             match arrival {
                 Arrival::Published { client, epoch, id } => {
-                    if client == EGRESS && epoch == self.egress_epoch {
-                        let moment = self.moment();
-                        if let Some(gateway) = &mut self.gateway {
-                            gateway.published(moment, id);
-                        }
-                        self.flush_gateway();
+                    if client != EGRESS || epoch != self.egress_epoch {
+                        continue;
+                    }
+                    if self.stalled_ms.is_some() {
+                        self.waiting.push_back(Waiting::Published(id));
+                    } else {
+                        self.tell_published(id);
                     }
                 }
                 Arrival::Message {
@@ -38,18 +35,16 @@ impl World {
                     payload,
                     retained,
                 } => {
-                    if client == INGEST {
-                        let delivered = Seen::Delivered {
+                    if client == INGEST && self.stalled_ms.is_some() {
+                        self.waiting.push_back(Waiting::Message {
                             epoch,
                             packet,
-                            topic: &topic,
-                            payload: &payload,
+                            topic,
+                            payload,
                             retained,
-                        };
-                        self.checker.saw(self.now_ms, delivered);
-                        self.with_gateway(|gateway, moment, disk| {
-                            gateway.message(moment, packet, (&topic, &payload, retained), disk)
                         });
+                    } else if client == INGEST {
+                        self.deliver((epoch, packet), &topic, &payload, retained);
                     } else {
                         self.broker.acknowledge(self.now_ms, &client, epoch, packet);
                         self.robot_hears(&client, &topic, &payload);
@@ -61,6 +56,13 @@ impl World {
     }
 
     pub(super) fn turn_gateway(&mut self) {
+        if let Some((until_ms, _)) = self.stalled_ms {
+            if until_ms > self.now_ms {
+                self.schedule.set(Part::Gateway, Some(until_ms));
+                return;
+            }
+            self.wake_gateway();
+        }
         if self.granted_ms.is_some_and(|at_ms| at_ms <= self.now_ms) {
             self.granted_ms = None;
             self.subscriptions_granted();
@@ -89,7 +91,7 @@ impl World {
     }
 
     pub(super) fn turn_robot(&mut self, place: usize) {
-        let wall = self.wall();
+        let wall = self.robot_wall(place);
         self.robots[place].turn(self.now_ms, wall);
         self.flush_robot(place);
     }
@@ -103,6 +105,10 @@ impl World {
 
     /// Something reaches the gateway.
     pub(super) fn input(&mut self, input: Input) {
+        if self.stalled_ms.is_some() {
+            self.waiting.push_back(Waiting::Input(Box::new(input)));
+            return;
+        }
         self.with_gateway(|gateway, moment, disk| gateway.input(moment, input, disk));
     }
 
@@ -142,8 +148,14 @@ impl World {
         for emission in gateway.take_emissions() {
             self.emitted(emission);
         }
+        if std::mem::take(&mut self.announces) {
+            self.announce();
+        }
         let due = self.gateway.as_ref().and_then(Gateway::next_ms);
-        let next_ms = [due, self.granted_ms].into_iter().flatten().min();
+        let next_ms = match self.stalled_ms {
+            Some((until_ms, _)) => Some(until_ms),
+            None => [due, self.granted_ms].into_iter().flatten().min(),
+        };
         self.schedule
             .set(Part::Gateway, next_ms.map(|at_ms| at_ms.max(self.now_ms)));
         self.schedule.set(Part::Broker, self.broker.next_ms());
@@ -192,6 +204,7 @@ impl World {
                 self.checker.saw(self.now_ms, acknowledged);
                 self.broker.acknowledge(self.now_ms, INGEST, epoch, packet);
             }
+            Emission::SaidToBeAway => self.announces = self.ready,
             Emission::Facts(facts) => self.tell(Tale::Facts(facts)),
             Emission::Stepped(stepped) => self.stepped(&stepped),
             Emission::Released(waits_for) => {
@@ -223,153 +236,14 @@ impl World {
         }
     }
 
-    fn robot_hears(&mut self, client: &str, topic: &str, payload: &[u8]) {
-        let Ok(id) = RobotId::new(client) else { return };
-        let Some(place) = self.robot_places.get(&id).copied() else {
-            return;
-        };
-        // What cannot be read is nothing to a robot; the codec's own tests look at that.
-        if let Ok(heard) = Heard::read(&self.topics, topic, payload) {
-            let wall = self.wall();
-            self.robots[place].hear(self.now_ms, wall, heard.said);
-            self.flush_robot(place);
-        }
-    }
-
-    pub(super) fn flush_robot(&mut self, place: usize) {
-        for act in self.robots[place].take_acts() {
-            match act {
-                RobotAct::Say(message) => self.robot_says(place, message),
-                RobotAct::Cross {
-                    elevator,
-                    landing,
-                    inwards,
-                } => {
-                    let doorway = Whereabouts::Doorway {
-                        elevator,
-                        landing,
-                        inwards,
-                    };
-                    self.robot_crosses(place, doorway);
-                }
-                RobotAct::Crossed => self.robot_is_through(place),
-            }
-        }
-        self.schedule
-            .set(Part::Robot(place), self.robots[place].next_ms());
-        self.schedule.set(Part::Broker, self.broker.next_ms());
-    }
-
-    pub(super) fn robot_says(&mut self, place: usize, message: RobotMessage) {
-        let robot = self.robots[place].id().clone();
-        self.tell(Tale::Robot(robot.clone(), message.clone()));
-        let client = robot.as_str().to_owned();
-        let envelope = Spoken::Robot { robot, message }.encode(&self.topics);
-        let published = Seen::Published {
-            client: &client,
-            topic: &envelope.topic,
-            payload: &envelope.payload,
-        };
-        self.checker.saw(self.now_ms, published);
-        self.broker.publish(self.now_ms, &client, 0, envelope);
-        self.schedule.set(Part::Broker, self.broker.next_ms());
-    }
-
-    fn robot_crosses(&mut self, place: usize, doorway: Whereabouts) {
-        let Whereabouts::Doorway {
-            elevator,
-            landing,
-            inwards,
-        } = &doorway
-        else {
-            return;
-        };
-        let Some(car) = self.elevator_places.get(elevator).copied() else {
-            return;
-        };
-        let robot = self.robots[place].id().clone();
-        if self.robots[place].habits().looks && !self.elevators[car].car().is_open_at(landing) {
-            return;
-        }
-        if self.elevators[car]
-            .car_mut()
-            .enter_doorway(self.now_ms, &robot, landing)
-        {
-            let crosses = Seen::Crosses {
-                robot: &robot,
-                elevator,
-                landing,
-                inwards: *inwards,
-            };
-            self.checker.saw(self.now_ms, crosses);
-            self.robots[place].on_threshold(self.now_ms, doorway);
-        }
-        self.plan_elevator_now(car);
-    }
-
-    pub(super) fn robot_is_through(&mut self, place: usize) {
-        let Whereabouts::Doorway {
-            elevator,
-            landing,
-            inwards,
-        } = self.robots[place].place().clone()
-        else {
-            return;
-        };
-        let Some(car) = self.elevator_places.get(&elevator).copied() else {
-            return;
-        };
-        let robot = self.robots[place].id().clone();
-        let (now_ms, wall) = (self.now_ms, self.wall());
-        let there = if inwards {
-            self.elevators[car]
-                .car_mut()
-                .enter(now_ms, &robot, &landing);
-            Whereabouts::Car(elevator)
-        } else {
-            self.elevators[car]
-                .car_mut()
-                .leave(now_ms, &robot, landing.side);
-            Whereabouts::Floor(landing.floor)
-        };
-        self.plan_elevator_now(car);
-        self.robots[place].through(now_ms, wall, there);
-        self.flush_robot(place);
-    }
-
-    /// A robot without radio inside loses it when the door shuts, and has it again when it opens.
-    fn radio_shadow(&mut self, car: usize, event: &CarEvent) {
-        let CarEvent::Door { door, .. } = event else {
-            return;
-        };
-        let occupants: Vec<_> = self.elevators[car]
-            .car()
-            .occupants()
-            .iter()
-            .cloned()
-            .collect();
-        for robot in occupants {
-            let Some(place) = self.robot_places.get(&robot).copied() else {
-                continue;
-            };
-            if self.robots[place].habits().radio_inside || self.robots[place].is_dead() {
-                continue;
-            }
-            match door {
-                Door::Closed => self.cut_robot_at(place),
-                Door::Open => self.connect_robot_at(place),
-                Door::Opening | Door::Closing | Door::Unknown => {}
-            }
-        }
-    }
-
     fn subscriptions_granted(&mut self) {
         for filter in self.topics.start_filters() {
             self.broker.unsubscribe(INGEST, &filter);
         }
         self.tell(Tale::Ready);
+        self.ready = true;
         self.input(Input::Broker { up: true });
-        self.with_gateway(|gateway, moment, _| gateway.present(moment, ConnectionState::Online));
+        self.announce();
     }
 
     pub(super) fn plan_elevator(&mut self, place: usize) {

@@ -44,6 +44,8 @@ pub enum Emission {
         /// Which message.
         packet: u64,
     },
+    /// Somebody says that this gateway is not there; it says that it is.
+    SaidToBeAway,
     /// Facts were appended.
     Facts(Vec<Fact>),
     /// The core took an input.
