@@ -36,6 +36,8 @@ pub struct ModelDisk {
     failing: bool,
     /// So many more syncs fail, though appends do not.
     failing_syncs: u32,
+    /// It failed since it was loaded last.
+    failed: bool,
     /// After a power cut: all up to this record is whole.
     whole_to: Option<Seq>,
     /// A record that was altered, as it was before.
@@ -72,6 +74,12 @@ impl ModelDisk {
         let last = self.records.last_key_value();
         let last = last.map_or(self.anchor.seq, |(seq, _)| *seq);
         self.whole_to.unwrap_or(last)
+    }
+
+    /// Whether it failed since it was loaded last, or fails still.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed || self.is_failing()
     }
 
     /// Whether it was made to fail.
@@ -119,6 +127,7 @@ impl ModelDisk {
 impl Journal for ModelDisk {
     fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError> {
         self.check()?;
+        self.failed = false;
         let read = replay(
             self.anchor,
             self.durable,
@@ -164,6 +173,7 @@ impl Journal for ModelDisk {
         self.check()?;
         if let Some(left) = self.failing_syncs.checked_sub(1) {
             self.failing_syncs = left;
+            self.failed = true;
             return Err(JournalError::Store("the disk fails to sync".to_owned()));
         }
         self.syncs += 1;
