@@ -9,7 +9,9 @@ use protocol::hardware::{Mode, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
-use protocol::{ClaimId, ClientId, ElevatorId, OrderId, PoolId, RobotId, Timestamp, ZoneId};
+use protocol::{
+    ClaimId, ClientId, ElevatorId, Landing, OrderId, PoolId, RobotId, Timestamp, ZoneId,
+};
 
 use crate::alarm::Alarms;
 use crate::claim::{Lease, PoolWatch};
@@ -114,6 +116,8 @@ pub(crate) struct Car {
     pub(crate) efforts: Efforts,
     /// A hold that was taken ends then.
     pub(crate) hold_until_ms: u64,
+    /// At this landing.
+    pub(crate) hold_at: Option<Landing>,
     /// The next hold is sent then.
     pub(crate) hold_next_ms: u64,
     /// A kept-back elevator must show what is waited for until then.
@@ -269,7 +273,7 @@ impl Car {
     /// The last reading, where it is a READ of what was asked at or after `since_ms`.
     pub(crate) fn read_since(&self, since_ms: u64) -> Option<&Reading> {
         let asked = self.asked_ms?;
-        (asked >= since_ms)
+        mutate!(OldReading, asked >= since_ms, true)
             .then_some(self.reading.as_ref())
             .flatten()
     }

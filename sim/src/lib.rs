@@ -3,6 +3,8 @@
 //! # Layout
 //!
 //! * [`car`]: the physics of one car: shaft, doors, calls, people. No clock of its own.
+//! * [`check`]: what must never happen in a world, and what must.
+//! * [`explore`]: worlds from seeds, with faults of every kind, until one breaks a law.
 //! * [`live`]: the same cars on real sockets and real time, with real robots.
 //! * [`record`]: the simulator's own record of what happened, and its judgement of it. It takes
 //!   nothing from the gateway but what arrived at controllers and robots.
@@ -10,6 +12,8 @@
 //!   virtual clock.
 
 pub mod car;
+pub mod check;
+pub mod explore;
 pub mod live;
 pub mod record;
 pub mod world;

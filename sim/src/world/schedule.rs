@@ -30,6 +30,11 @@ impl Schedule {
         }
     }
 
+    /// The next moment of all.
+    pub(super) fn next_ms(&self) -> Option<u64> {
+        self.by_time.first().map(|(at_ms, _)| *at_ms)
+    }
+
     /// Takes out the next part whose moment is not after `limit_ms`.
     pub(super) fn take_due(&mut self, limit_ms: u64) -> Option<(u64, Part)> {
         let (at_ms, part) = *self.by_time.first()?;
