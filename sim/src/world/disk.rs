@@ -36,6 +36,8 @@ pub struct ModelDisk {
     failing: bool,
     /// So many more syncs fail, though appends do not.
     failing_syncs: u32,
+    /// A sync failed since the last start.
+    sync_failed: bool,
     /// After a power cut: all up to this record is whole.
     whole_to: Option<Seq>,
     /// A record that was altered, as it was before.
@@ -77,7 +79,7 @@ impl ModelDisk {
     /// Whether it was made to fail.
     #[must_use]
     pub fn is_failing(&self) -> bool {
-        self.failing || self.altered.is_some()
+        self.failing || self.altered.is_some() || self.sync_failed || self.failing_syncs > 0
     }
 
     /// How often it was synced.
@@ -130,6 +132,7 @@ impl Journal for ModelDisk {
         // Rows that steps of the tail made are undone with it.
         self.ledger.retain(|_, (made, _)| *made <= read.end.seq);
         self.whole_to = None;
+        self.sync_failed = false;
         self.chain = Some(Chain::new(read.end));
         self.durable = read.end.seq;
         for (key, (_, bytes)) in &self.ledger {
@@ -164,6 +167,7 @@ impl Journal for ModelDisk {
         self.check()?;
         if let Some(left) = self.failing_syncs.checked_sub(1) {
             self.failing_syncs = left;
+            self.sync_failed = true;
             return Err(JournalError::Store("the disk fails to sync".to_owned()));
         }
         self.syncs += 1;

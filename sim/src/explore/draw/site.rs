@@ -42,7 +42,12 @@ fn lift(dice: &mut Dice, floors: u16, zones: bool) -> Lift {
 }
 
 fn waits(dice: &mut Dice) -> Waits {
-    let poll_ms = pick(dice, &[2_000, 5_000, 10_000, 20_000]);
+    let poll_ms = pick(
+        dice,
+        &[
+            2_000, 10_000, 20_000, 30_000, 30_000, 30_000, 30_000, 60_000,
+        ],
+    );
     Waits {
         poll_ms,
         silent_ms: (poll_ms * 5 / 2).max(10_000),
