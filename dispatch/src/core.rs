@@ -220,7 +220,11 @@ impl Turn<'_> {
             (true, Some(since)) => {
                 let away_ms = now_ms.saturating_sub(since);
                 for progress in self.live.rides.values_mut() {
-                    progress.heard_ms = progress.heard_ms.saturating_add(away_ms).min(now_ms);
+                    progress.heard_ms = mutate!(
+                        LeaseRuns,
+                        progress.heard_ms.saturating_add(away_ms).min(now_ms),
+                        progress.heard_ms
+                    );
                     progress.deadline_ms =
                         progress.deadline_ms.map(|at| at.saturating_add(away_ms));
                 }

@@ -195,7 +195,9 @@ impl Efforts {
         let Stage::Unknown { since_ms } = effort.stage else {
             return false;
         };
-        let Some((reading, _)) = reading.filter(|(_, asked_ms)| *asked_ms >= since_ms) else {
+        let Some((reading, _)) =
+            reading.filter(|(_, asked_ms)| mutate!(ResendUnread, *asked_ms >= since_ms, true))
+        else {
             return true;
         };
         if shows_effect(&effort.action, reading) {

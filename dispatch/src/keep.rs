@@ -27,7 +27,7 @@ pub fn ledger_changes(state: &State, facts: &[Fact]) -> Vec<LedgerChange> {
         changes.push(LedgerChange {
             key: key_of(order),
             settled: row.as_ref().is_some_and(|row| row.ended.is_some()),
-            row: row.as_ref().map(ledger::encode),
+            row: mutate!(LedgerUnwritten, row.as_ref().map(ledger::encode), None),
         });
     }
     changes

@@ -17,6 +17,13 @@
 //!   laws as code, `render`, `elevator_view` and `watch` what others are told.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
+#[macro_use]
+#[cfg(not(feature = "mutants"))]
+mod mutant;
+#[macro_use]
+#[cfg(feature = "mutants")]
+pub mod mutant;
+
 mod alarm;
 mod assign;
 mod command;

@@ -242,7 +242,7 @@ impl Car {
     /// The last reading, where it is a READ of what was asked at or after `since_ms`.
     pub(crate) fn read_since(&self, since_ms: u64) -> Option<&Reading> {
         let asked = self.asked_ms?;
-        (asked >= since_ms)
+        mutate!(OldReading, asked >= since_ms, true)
             .then_some(self.reading.as_ref())
             .flatten()
     }

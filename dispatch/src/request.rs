@@ -18,8 +18,9 @@ impl Turn<'_> {
     /// `ride/request` (`wire.md` section 3; the rows `request` of `ride.md`).
     pub(crate) fn request(&mut self, asked: &Asked, request: &RideRequest) {
         let digest = request.digest(&asked.robot);
-        if let Some(known) = self.state.ledger.find(&request.order_id) {
-            if known.robot == asked.robot && known.digest == digest {
+        let known = self.state.ledger.find(&request.order_id);
+        if let Some(known) = mutate!(RideTwice, known, known.filter(|row| row.ended.is_none())) {
+            if known.robot == asked.robot && mutate!(NoConflict, known.digest == digest, true) {
                 self.reply(asked, ReplyResult::Duplicate);
             } else {
                 let detail = format!(
@@ -91,11 +92,12 @@ impl Turn<'_> {
             ended_at: None,
         };
         self.check_service(&ride)?;
-        if let Some(live) = self.live_order(asked) {
+        if let Some(live) = mutate!(TwoOrders, self.live_order(asked), None::<OrderId>) {
             let detail = format!("robot {} has the live order {live}", asked.robot);
             return Err((Code::RobotBusy, detail));
         }
-        if self.live.queued.len() >= usize::try_from(self.config.limits.queue).unwrap_or(0) {
+        let full = self.live.queued.len() >= usize::try_from(self.config.limits.queue).unwrap_or(0);
+        if mutate!(QueueUnbounded, full, false) {
             let detail = format!(
                 "{} orders are queued, no more are taken",
                 self.live.queued.len()

@@ -41,7 +41,9 @@ impl Model {
             self.ends_in_queue(before, view, found);
             return;
         };
-        if let Some(reason) = &view.reason
+        // A ride that fails out of HOLD has the reason of the hold.
+        let kept = |code| before.state == RideState::Hold && before.reason == Some(code);
+        if let Some(reason) = view.reason.as_ref().filter(|reason| !kept(reason.code))
             && let Err(why) = self.reason(before, elevator, reason.code)
             && !operator_acted(step, elevator)
         {
