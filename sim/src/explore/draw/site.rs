@@ -55,5 +55,7 @@ fn waits(dice: &mut Dice) -> Waits {
         door_ms: pick(dice, &[60_000, 60_000, 30_000, 120_000]),
         valid_ms: pick(dice, &[5_000, 5_000, 4_000]),
         promote_ms: pick(dice, &[120_000, 60_000]),
+        fresh_ms: pick(dice, &[3_000, 5_000, 8_000, 8_000]),
+        sweep_ms: pick(dice, &[5_000, 20_000, 20_000]),
     }
 }
