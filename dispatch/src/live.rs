@@ -9,7 +9,7 @@ use protocol::hardware::{Mode, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
-use protocol::{ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{ElevatorId, Landing, OrderId, RobotId, Timestamp, ZoneId};
 
 use crate::alarm::Alarms;
 use crate::effort::{Efforts, QueryState};
@@ -100,6 +100,8 @@ pub(crate) struct Car {
     pub(crate) efforts: Efforts,
     /// A hold that was taken ends then.
     pub(crate) hold_until_ms: u64,
+    /// At this landing.
+    pub(crate) hold_at: Option<Landing>,
     /// The next hold is sent then.
     pub(crate) hold_next_ms: u64,
     /// A kept-back elevator must show what is waited for until then.

@@ -188,7 +188,7 @@ impl Checker {
                 Effect::Say(Outgoing::RideState(view)) => model.told(step, view, found),
                 Effect::Say(Outgoing::ElevatorState(view)) => model.shown(step, view, found),
                 Effect::Say(Outgoing::Alarm(alarm)) => model.alarm(alarm),
-                Effect::Command(command) => model.commanded(command, found),
+                Effect::Command(command) => model.commanded(step, command, found),
                 Effect::Say(_) | Effect::Answer { .. } => {}
             }
         }

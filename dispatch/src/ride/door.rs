@@ -78,7 +78,11 @@ impl Turn<'_> {
         });
         if elsewhere {
             car.efforts.drop_aim(Aim::Hold);
+        }
+        if car.hold_at.as_ref() != Some(landing) {
+            // A hold of another landing permits no crossing here.
             car.hold_until_ms = 0;
+            car.hold_at = Some(landing.clone());
         }
         if let Some(effort) = car.efforts.get(Aim::Hold)
             && let (Stage::Taken { .. }, Action::HoldDoor { hold_ms, .. }) =

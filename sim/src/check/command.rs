@@ -6,14 +6,23 @@ use protocol::{ElevatorId, Landing};
 
 use super::law::{Found, Law};
 use super::model::{Car, Flight, Model, Until};
+use super::seen::Step;
 
 /// Commands that are remembered to know a repetition.
 const KNOWN_MAX: usize = 64;
 
 impl Model {
     /// A command that a step wants sent.
-    pub(super) fn commanded(&mut self, command: &Command, found: &mut Found) {
+    pub(super) fn commanded(&mut self, step: &Step<'_>, command: &Command, found: &mut Found) {
         let elevator = &command.elevator_id;
+        let owned = self
+            .cars
+            .get(elevator)
+            .is_some_and(|car| car.kept.owner.is_some());
+        if owned && command.order_id.is_none() {
+            // The elevator's own state comes last in a step.
+            self.freed(step, elevator, found);
+        }
         let Some(car) = self.cars.get(elevator) else {
             found.add(
                 Law::I16,

@@ -36,8 +36,8 @@ pub struct ModelDisk {
     failing: bool,
     /// So many more syncs fail, though appends do not.
     failing_syncs: u32,
-    /// A sync failed since the last start.
-    sync_failed: bool,
+    /// It failed since it was loaded last.
+    failed: bool,
     /// After a power cut: all up to this record is whole.
     whole_to: Option<Seq>,
     /// A record that was altered, as it was before.
@@ -76,10 +76,16 @@ impl ModelDisk {
         self.whole_to.unwrap_or(last)
     }
 
+    /// Whether it failed since it was loaded last, or fails still.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed || self.is_failing()
+    }
+
     /// Whether it was made to fail.
     #[must_use]
     pub fn is_failing(&self) -> bool {
-        self.failing || self.altered.is_some() || self.sync_failed || self.failing_syncs > 0
+        self.failing || self.altered.is_some() || self.failing_syncs > 0
     }
 
     /// How often it was synced.
@@ -121,6 +127,7 @@ impl ModelDisk {
 impl Journal for ModelDisk {
     fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError> {
         self.check()?;
+        self.failed = false;
         let read = replay(
             self.anchor,
             self.durable,
@@ -132,7 +139,6 @@ impl Journal for ModelDisk {
         // Rows that steps of the tail made are undone with it.
         self.ledger.retain(|_, (made, _)| *made <= read.end.seq);
         self.whole_to = None;
-        self.sync_failed = false;
         self.chain = Some(Chain::new(read.end));
         self.durable = read.end.seq;
         for (key, (_, bytes)) in &self.ledger {
@@ -167,7 +173,7 @@ impl Journal for ModelDisk {
         self.check()?;
         if let Some(left) = self.failing_syncs.checked_sub(1) {
             self.failing_syncs = left;
-            self.sync_failed = true;
+            self.failed = true;
             return Err(JournalError::Store("the disk fails to sync".to_owned()));
         }
         self.syncs += 1;

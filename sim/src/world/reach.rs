@@ -124,6 +124,8 @@ impl World {
             self.flush_gateway();
             self.ended(&error);
             self.lose_gateway();
+            // Memory was ahead of the disk.
+            self.left = None;
             return;
         }
         self.flush_gateway();
@@ -132,7 +134,7 @@ impl World {
     /// The gateway process ended by itself.
     pub(super) fn ended(&mut self, error: &JournalError) {
         let detail = &error.to_string();
-        let disk_failed = self.disk.is_failing();
+        let disk_failed = self.disk.has_failed();
         let ended = Seen::Ended {
             detail,
             disk_failed,
