@@ -215,6 +215,7 @@ impl Attendant {
         for robot in ready {
             self.dead.remove(&robot);
             world.reboot_robot(&robot);
+            world.status(&robot, None);
         }
     }
 }

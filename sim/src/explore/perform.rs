@@ -362,7 +362,7 @@ impl Run<'_> {
             return;
         }
         self.world.start_gateway(false);
-        if self.world.gateway().is_none() && !self.world.disk().is_failing() {
+        if self.world.gateway().is_none() && !self.world.disk().has_failed() {
             self.fail("it does not start though its disk is well".to_owned());
         }
     }

@@ -87,6 +87,10 @@ pub struct Waits {
     pub valid_ms: u64,
     /// `promote_s`.
     pub promote_ms: u64,
+    /// `reading_fresh_s`.
+    pub fresh_ms: u64,
+    /// `sweep_s`.
+    pub sweep_ms: u64,
 }
 
 impl Waits {
@@ -101,6 +105,8 @@ impl Waits {
             exit_ms: self.door_ms,
             valid_ms: self.valid_ms,
             promote_ms: self.promote_ms,
+            reading_fresh_ms: self.fresh_ms,
+            sweep_ms: self.sweep_ms,
             ..Timing::default()
         }
     }

@@ -42,7 +42,12 @@ fn lift(dice: &mut Dice, floors: u16, zones: bool) -> Lift {
 }
 
 fn waits(dice: &mut Dice) -> Waits {
-    let poll_ms = pick(dice, &[2_000, 5_000, 10_000, 20_000]);
+    let poll_ms = pick(
+        dice,
+        &[
+            2_000, 10_000, 20_000, 30_000, 30_000, 30_000, 30_000, 60_000,
+        ],
+    );
     Waits {
         poll_ms,
         silent_ms: (poll_ms * 5 / 2).max(10_000),
@@ -50,5 +55,7 @@ fn waits(dice: &mut Dice) -> Waits {
         door_ms: pick(dice, &[60_000, 60_000, 30_000, 120_000]),
         valid_ms: pick(dice, &[5_000, 5_000, 4_000]),
         promote_ms: pick(dice, &[120_000, 60_000]),
+        fresh_ms: pick(dice, &[3_000, 5_000, 8_000, 8_000]),
+        sweep_ms: pick(dice, &[5_000, 20_000, 20_000]),
     }
 }

@@ -76,7 +76,10 @@ impl Run<'_> {
                 self.later(1_000, Then::RobotConnects(id));
             }
             RobotDeed::Dies => self.world.kill_robot(&id),
-            RobotDeed::Reboots => self.world.reboot_robot(&id),
+            RobotDeed::Reboots => {
+                self.world.reboot_robot(&id);
+                self.world.status(&id, None);
+            }
             RobotDeed::Freezes(span_ms) => self.world.freeze_robot(&id, *span_ms),
             RobotDeed::EarlyWill => {
                 let text = format!("will-{now_ms}");
