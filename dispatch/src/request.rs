@@ -19,11 +19,11 @@ impl Step<'_> {
     /// `ride/request` (`wire.md` section 3; the rows `request` of `ride.md`).
     pub(crate) fn request(&mut self, asked: &Asked, request: &RideRequest) {
         let digest = request.digest(&asked.robot);
-        let known = self.state.ledger.known(&request.order_id);
+        let found = self.state.ledger.known(&request.order_id);
         let known = mutate!(
             RideTwice,
-            known,
-            known.filter(|known| matches!(known, Known::Ride(row) if row.ended.is_none()))
+            found,
+            found.filter(|known| matches!(known, Known::Ride(row) if row.ended.is_none()))
         );
         if let Some(known) = known {
             let is_same = match known {

@@ -1,5 +1,10 @@
 //! What applications ask for and are told (`wire.md` section 8), by hand from the specification.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test names what it looks for"
+)]
+
 mod site;
 
 use protocol::client::{

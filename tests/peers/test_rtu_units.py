@@ -125,7 +125,7 @@ class RtuUnitsTest(unittest.TestCase):
 
     def latencies(self, units: UnitLine, line: Line, dice: random.Random, until) -> list[float]:
         """Of commands to all but the odd unit: from the command to the bytes, as the line saw them."""
-        took = []
+        took, accepted = [], 0
         others = [unit for unit in UNITS if unit != ODD]
         deadline = time.monotonic() + PATIENCE_S
         while not until(took):
@@ -136,10 +136,11 @@ class RtuUnitsTest(unittest.TestCase):
             asked, over, outcome = line.open_door(unit)
             writes = [r for r in units.record[before:] if r.function == 6]
             self.assertEqual([r.unit for r in writes], [unit])
-            # 0.1 s is the shortest time-out: on a busy machine a reply may come later than that.
-            is_late = (writes[0].emitted or over) - writes[0].at > 0.09
-            self.assertTrue(outcome == "accepted" or is_late, (outcome, writes))
+            # On a busy machine a reply may be heard too late: 0.1 s is the shortest time-out.
+            self.assertTrue(outcome == "accepted" or over - writes[0].at > 0.09, (outcome, writes))
+            accepted += outcome == "accepted"
             took.append(writes[0].at - asked)
+        self.assertGreater(accepted, 0.8 * len(took))
         return took
 
     def test_one_dead_unit_costs_the_others_one_time_out(self):

@@ -17,6 +17,7 @@
 )]
 
 mod application;
+mod building;
 mod client;
 mod controller;
 mod gateway;
@@ -26,6 +27,7 @@ pub mod proxy;
 mod robot;
 
 pub use application::{Application, asked, code};
+pub use building::{SCALED_TIMING, SimBuilding, sim_map};
 pub use client::{Client, Message};
 pub use controller::Controller;
 pub use gateway::{Gateway, Site, hallcall, operate};
