@@ -59,6 +59,8 @@ pub fn fact(fact: &Fact) -> String {
             RideFact::Forgotten { order } => format!("{order} forgotten"),
         },
         Fact::Elevator(fact) => elevator_fact(fact),
+        // No script asks for what applications ask for.
+        Fact::Answer(_) | Fact::Series(_) | Fact::Turn(_) | Fact::Claim(_) => String::new(),
         Fact::Site(fact) => match fact {
             SiteFact::Fire { zone, .. } => format!("fire in {zone}"),
             SiteFact::FireEnded { zone } => format!("fire over in {zone}"),
