@@ -8,7 +8,7 @@ use super::print::{at, why};
 pub fn fact(fact: &Fact) -> String {
     match fact {
         // Scripts tell of rides.
-        Fact::Answer(_) | Fact::Series(_) | Fact::Turn(_) => format!("{fact:?}"),
+        Fact::Answer(_) | Fact::Series(_) | Fact::Turn(_) | Fact::Claim(_) => format!("{fact:?}"),
         Fact::Ride(fact) => match fact {
             RideFact::Admitted {
                 order,
@@ -59,8 +59,6 @@ pub fn fact(fact: &Fact) -> String {
             RideFact::Forgotten { order } => format!("{order} forgotten"),
         },
         Fact::Elevator(fact) => elevator_fact(fact),
-        // No script asks for what applications ask for.
-        Fact::Answer(_) | Fact::Series(_) | Fact::Turn(_) | Fact::Claim(_) => String::new(),
         Fact::Site(fact) => match fact {
             SiteFact::Fire { zone, .. } => format!("fire in {zone}"),
             SiteFact::FireEnded { zone } => format!("fire over in {zone}"),

@@ -163,8 +163,6 @@ impl Printer {
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
             | Outgoing::ElevatorCommand(_)
-            | Outgoing::ClientReply { .. }
-            | Outgoing::ClaimState { .. }
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,
         }
