@@ -1,9 +1,6 @@
 //! What applications ask for and are told (`wire.md` section 8), by hand from the specification.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "a test names what it looks for"
-)]
+#![allow(clippy::wildcard_enum_match_arm, reason = "each test looks for one kind among many")]
 
 mod site;
 

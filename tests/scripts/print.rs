@@ -160,9 +160,9 @@ impl Printer {
                 changed.then_some(text)
             }
             Outgoing::ElevatorState(_)
-            | Outgoing::ElevatorCommand(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::ElevatorCommand(_)
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,
         }

@@ -99,7 +99,7 @@ pub(crate) fn used(office: &Office, pool: &str) -> u64 {
 
 /// The last `claim.state` of the claim of a reply.
 pub(crate) fn told(office: &Office, reply: &ClientReply) -> Option<ClaimView> {
-    let claim = body(reply).claim_id?;
+    let claim = body(reply).claim_id.expect("a claim");
     office.said.iter().rev().find_map(|message| match message {
         Outgoing::ClaimState { view, .. } if view.claim_id == claim => Some(view.as_ref().clone()),
         _ => None,
