@@ -162,7 +162,9 @@ impl Turn<'_> {
             }
             Aim::Claim => car.release_due = true,
             Aim::Release => car.release_due = false,
-            Aim::Call | Aim::Cancel | Aim::Open | Aim::Close => {}
+            // From here on the gateway itself takes the open door away, whatever was read before.
+            Aim::Close => car.doubt_ms = Some(now_ms.saturating_add(1)),
+            Aim::Call | Aim::Cancel | Aim::Open => {}
         }
     }
 

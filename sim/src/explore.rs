@@ -18,7 +18,10 @@ pub mod fault;
 mod perform;
 pub mod plan;
 pub mod run;
+pub mod script;
+pub mod shrink;
 mod stage;
+pub mod sweep;
 
 pub use self::draw::draw;
 pub use self::plan::Plan;

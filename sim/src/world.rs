@@ -328,13 +328,13 @@ impl World {
         }
     }
 
-    fn tell(&mut self, tale: Tale) {
+    fn tell(&mut self, tale: impl FnOnce() -> Tale) {
         if !self.config.tales {
             return;
         }
         if self.tales.len() == TALES_MAX {
             self.tales.pop_front();
         }
-        self.tales.push_back((self.now_ms, tale));
+        self.tales.push_back((self.now_ms, tale()));
     }
 }

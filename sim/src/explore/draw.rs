@@ -1,6 +1,7 @@
 //! A plan from a seed. Swarm: each seed draws which kinds of faults it has at all, and how often;
 //! what never meets in one plan meets in another.
 
+mod cars;
 mod deeds;
 mod habits;
 mod site;
@@ -65,7 +66,7 @@ pub fn draw(seed: u64, hours: u64) -> Plan {
 /// Requests that come by themselves, more than 15 for each elevator in an hour.
 fn rides(plan: &mut Plan, dice: &mut Dice, choice: Choice) {
     let lifts = plan.site.elevators.len() as u64;
-    let per_hour = pick(dice, &[19, 20, 22, 26]);
+    let per_hour = pick(dice, &[16, 16, 17, 18]);
     let mean_ms = HOUR_MS / (per_hour * lifts);
     let count = u16::try_from(plan.robots.len()).unwrap_or(u16::MAX);
     let mut at_ms = READY_MS;

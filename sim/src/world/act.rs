@@ -42,7 +42,7 @@ impl World {
                 return;
             }
         }
-        self.tell(Tale::Started);
+        self.tell(|| Tale::Started);
         self.input(Input::Start { restored });
         self.connect_gateway();
         for place in 0..self.elevators.len() {
@@ -58,7 +58,7 @@ impl World {
     /// the first `kept` survive.
     pub fn crash_gateway(&mut self, kept: usize) {
         let lost = self.disk.unsynced().saturating_sub(kept);
-        self.tell(Tale::Crashed { lost });
+        self.tell(|| Tale::Crashed { lost });
         self.disk.power_cut(kept);
         self.lose_gateway();
     }

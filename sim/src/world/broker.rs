@@ -20,6 +20,8 @@ pub use self::weather::{Mishaps, Weather};
 
 /// Messages that a session keeps for a client; a real broker drops the newest beyond.
 const QUEUE_MAX: usize = 100_000;
+/// Topics whose clients are remembered.
+const ROUTES_MAX: usize = 10_000;
 /// Messages under way to one client without acknowledgement.
 const WINDOW: usize = 100;
 
@@ -32,6 +34,8 @@ pub struct ModelBroker {
     subscribers: BTreeMap<String, BTreeSet<String>>,
     /// Those filters that stand for more than one topic; few, however many clients there are.
     wild: BTreeSet<String>,
+    /// The clients of each topic, until anybody subscribes anew.
+    routes: BTreeMap<String, Vec<String>>,
     retained: BTreeMap<String, Envelope>,
     transit: BTreeMap<(u64, u64), Transit>,
     /// Numbers what is in transit.
@@ -235,26 +239,33 @@ impl ModelBroker {
                     .insert(envelope.topic.clone(), envelope.clone());
             }
         }
-        let wild = self
-            .wild
-            .iter()
-            .filter(|filter| matches(filter, &envelope.topic));
-        let clients: BTreeSet<_> = wild
-            .chain([&envelope.topic])
-            .filter_map(|filter| self.subscribers.get(filter))
-            .flatten()
-            .cloned()
-            .collect();
-        for client in clients {
-            if let Some(session) = self.sessions.get_mut(&client) {
+        let clients = self.routes.remove(&envelope.topic);
+        let clients = clients.unwrap_or_else(|| self.clients_of(&envelope.topic));
+        for client in &clients {
+            if let Some(session) = self.sessions.get_mut(client) {
                 if session.queue.len() >= QUEUE_MAX {
                     self.dropped += 1;
                 } else {
                     session.queue.push_back((envelope.clone(), false));
                 }
             }
-            self.send(now_ms, &client);
+            self.send(now_ms, client);
         }
+        if self.routes.len() < ROUTES_MAX {
+            self.routes.insert(envelope.topic, clients);
+        }
+    }
+
+    /// Who subscribed to a topic.
+    fn clients_of(&self, topic: &String) -> Vec<String> {
+        let wild = self.wild.iter().filter(|filter| matches(filter, topic));
+        let clients: BTreeSet<_> = wild
+            .chain([topic])
+            .filter_map(|filter| self.subscribers.get(filter))
+            .flatten()
+            .cloned()
+            .collect();
+        clients.into_iter().collect()
     }
 
     fn send(&mut self, now_ms: u64, client: &str) {

@@ -85,7 +85,7 @@ impl ModelDisk {
     /// Whether it was made to fail.
     #[must_use]
     pub fn is_failing(&self) -> bool {
-        self.failing || self.altered.is_some()
+        self.failing || self.altered.is_some() || self.failing_syncs > 0
     }
 
     /// How often it was synced.

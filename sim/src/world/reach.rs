@@ -79,7 +79,7 @@ impl World {
                     self.checker.saw(at_ms, Seen::Received { command });
                 }
                 ControllerEvent::Car(event) => {
-                    self.tell(Tale::Car(elevator.clone(), event.clone()));
+                    self.tell(|| Tale::Car(elevator.clone(), event.clone()));
                     self.radio_shadow(place, &event);
                     let (elevator, event) = (&elevator, &event);
                     self.checker.saw(at_ms, Seen::Car { elevator, event });
@@ -99,7 +99,7 @@ impl World {
     /// A report reaches the gateway.
     pub(super) fn report(&mut self, place: usize, report: Report) {
         let elevator = self.elevators[place].id().clone();
-        self.tell(Tale::Reported(elevator.clone(), report.clone()));
+        self.tell(|| Tale::Reported(elevator.clone(), report.clone()));
         self.input(Input::Report { elevator, report });
     }
 
@@ -140,7 +140,7 @@ impl World {
             disk_failed,
         };
         self.checker.saw(self.now_ms, ended);
-        self.tell(Tale::Ended(detail.clone()));
+        self.tell(|| Tale::Ended(detail.clone()));
     }
 
     pub(super) fn flush_gateway(&mut self) {
@@ -177,13 +177,13 @@ impl World {
                     retain: envelope.retain,
                 };
                 self.checker.saw(self.now_ms, said);
-                self.tell(Tale::Said(message));
+                self.tell(|| Tale::Said(message));
                 self.broker.publish(self.now_ms, EGRESS, id, envelope);
             }
             Emission::Command { command, sent_ms } => {
                 let sent = Seen::Sent { command: &command };
                 self.checker.saw(self.now_ms, sent);
-                self.tell(Tale::Sent(command.clone()));
+                self.tell(|| Tale::Sent(command.clone()));
                 if let Some(place) = self.elevator_places.get(&command.elevator_id).copied() {
                     self.elevators[place].send(self.now_ms, command, sent_ms);
                     self.plan_elevator(place);
@@ -192,10 +192,10 @@ impl World {
             Emission::Dropped { command, why } => {
                 let dropped = Seen::Dropped { command: &command };
                 self.checker.saw(self.now_ms, dropped);
-                self.tell(Tale::Dropped(command, why));
+                self.tell(|| Tale::Dropped(command, why));
             }
             Emission::Answer { ticket, answer } => {
-                self.tell(Tale::Answered(answer.clone()));
+                self.tell(|| Tale::Answered(answer.clone()));
                 if self.answers.len() == ANSWERS_MAX {
                     self.answers.pop_front();
                 }
@@ -207,7 +207,7 @@ impl World {
                 self.broker.acknowledge(self.now_ms, INGEST, epoch, packet);
             }
             Emission::SaidToBeAway => self.announces = self.ready,
-            Emission::Facts(facts) => self.tell(Tale::Facts(facts)),
+            Emission::Facts(facts) => self.tell(|| Tale::Facts(facts)),
             Emission::Stepped(stepped) => self.stepped(&stepped),
             Emission::Released(waits_for) => {
                 let released = Seen::Released { waits_for };
@@ -242,7 +242,7 @@ impl World {
         for filter in self.topics.start_filters() {
             self.broker.unsubscribe(INGEST, &filter);
         }
-        self.tell(Tale::Ready);
+        self.tell(|| Tale::Ready);
         self.ready = true;
         self.input(Input::Broker { up: true });
         self.announce();

@@ -1,7 +1,7 @@
 //! Robots among cars: what they hear and say, and how they cross thresholds.
 
 use protocol::hardware::Door;
-use protocol::peer::{Heard, Spoken};
+use protocol::peer::{Said, Spoken};
 use protocol::{RobotId, RobotMessage, Timestamp};
 
 use super::World;
@@ -18,9 +18,9 @@ impl World {
             return;
         };
         // What cannot be read is nothing to a robot; the codec's own tests look at that.
-        if let Ok(heard) = Heard::read(&self.topics, topic, payload) {
+        if let Ok(said) = Said::read(&self.topics, topic, payload) {
             let wall = self.robot_wall(place);
-            self.robots[place].hear(self.now_ms, wall, heard.said);
+            self.robots[place].hear(self.now_ms, wall, said);
             self.flush_robot(place);
         }
     }
@@ -51,7 +51,7 @@ impl World {
 
     pub(super) fn robot_says(&mut self, place: usize, message: RobotMessage) {
         let robot = self.robots[place].id().clone();
-        self.tell(Tale::Robot(robot.clone(), message.clone()));
+        self.tell(|| Tale::Robot(robot.clone(), message.clone()));
         let client = robot.as_str().to_owned();
         let envelope = Spoken::Robot { robot, message }.encode(&self.topics);
         let published = Seen::Published {

@@ -220,7 +220,7 @@ impl World {
     /// The power of gateway and disk goes: any subset of what was not synced is there later.
     pub fn power_cut(&mut self, dice: &mut Dice) -> Cut {
         let cut = self.disk.power_cut_anyhow(dice);
-        self.tell(Tale::Crashed {
+        self.tell(|| Tale::Crashed {
             lost: usize::try_from(cut.lost).unwrap_or(usize::MAX),
         });
         self.lose_gateway();

@@ -91,6 +91,7 @@ impl ModelBroker {
             return;
         };
         session.filters.insert(filter.to_owned());
+        self.routes.clear();
         if filter.contains(['+', '#']) {
             self.wild.insert(filter.to_owned());
         }
@@ -110,6 +111,7 @@ impl ModelBroker {
 
     /// A client gives up a subscription.
     pub fn unsubscribe(&mut self, client: &str, filter: &str) {
+        self.routes.clear();
         if let Some(session) = self.sessions.get_mut(client) {
             session.filters.remove(filter);
         }
@@ -131,6 +133,7 @@ impl ModelBroker {
     }
 
     fn unsubscribe_all(&mut self, client: &str) {
+        self.routes.clear();
         let Some(session) = self.sessions.get_mut(client) else {
             return;
         };
