@@ -43,6 +43,9 @@ pub use self::seen::{Seen, Step};
 pub use self::trace::Trace;
 use crate::record::{Entry, Record};
 
+/// A gateway that steps no more often than this stands still: each elevator is polled more often.
+const STALL_MS: u64 = 2_500;
+
 /// Judges a world.
 #[derive(Debug)]
 pub struct Checker {
@@ -160,6 +163,9 @@ impl Checker {
     fn stepped(&mut self, step: &Step<'_>) {
         self.edge.stepped(step.ticket, step.appended);
         let (model, found) = (&mut self.model, &mut self.found);
+        if step.mono_ms > model.now_ms + STALL_MS {
+            model.stalled_ms = step.mono_ms;
+        }
         model.now_ms = step.mono_ms;
         model.wall = step.wall;
         model.appended = step.appended;

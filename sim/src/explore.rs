@@ -7,7 +7,7 @@
 //! * [`run`]: a plan played; `perform`: deeds done; `stage`: the world of a plan; `end`: faults are
 //!   over, and everything must come to an end; `excuse`: what is not judged; [`attendant`]: those
 //!   who look after the building; [`fault`]: the kinds of faults and their counters.
-//! * [`shrink`]: a plan that fails, made small.
+//! * [`shrink`]: a plan that fails, made small; [`script`]: as a transcript for people.
 //! * [`sweep`]: many seeds on several threads.
 
 pub mod attendant;
@@ -18,6 +18,7 @@ pub mod fault;
 mod perform;
 pub mod plan;
 pub mod run;
+pub mod script;
 pub mod shrink;
 mod stage;
 pub mod sweep;

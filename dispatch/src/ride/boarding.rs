@@ -104,6 +104,12 @@ impl Step<'_> {
         } else {
             Instruction::Enter
         };
+        if let Some(elevator) = &ride.elevator
+            && let Some(car) = self.live.cars.get_mut(elevator)
+        {
+            // The car is there: a call that was not answered is not wanted any more.
+            car.efforts.drop_aim(Aim::Call);
+        }
         let entry_ms = self.config.timing.entry_ms;
         let span_ms = mutate!(EntryShort, entry_ms, entry_ms / 2);
         let shift = Shift::to(RideState::ElevatorArrived, instruction).within(span_ms);

@@ -144,7 +144,7 @@ impl Model {
         } else {
             if let Some(flight) = &car.flight {
                 // A hold may be given up or repeated under way, and a recall waits for nothing.
-                let gives_way = matches!(flight.action, Action::HoldDoor { .. })
+                let gives_way = matches!(flight.action, Action::HoldDoor { .. } | Action::Release)
                     || command.action == Action::Release;
                 let waits = now_ms < flight.sent_ms + accept_ms && flight.unknown_ms.is_none();
                 let waits = waits && !gives_way;
@@ -231,6 +231,8 @@ impl Model {
             .max(open_ms)
             .max(ride.since_ms);
         let busy = car.flight.is_some();
+        // A process that stood still held nothing.
+        let since = since.max(self.stalled_ms);
         let late = self.now_ms > since + config.hold_max_ms;
         if waits && late && !busy && self.serves(elevator) {
             let order = car.kept.owner.as_ref();

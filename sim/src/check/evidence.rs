@@ -6,7 +6,7 @@ use protocol::ride::{RideState, RideView};
 use protocol::{ElevatorId, ReasonCode};
 
 use super::law::{Found, Law};
-use super::model::{Model, Ride};
+use super::model::{Model, Ride, signed};
 use super::seen::Step;
 use super::told::operator_acted;
 
@@ -122,8 +122,9 @@ impl Model {
     /// Nobody who has waited for `promote_s` is passed over by one who has not (law 12). One of the
     /// reserved share is promoted too.
     fn overtaken(&self, view: &RideView, elevator: &ElevatorId, found: &mut Found) {
-        let promote_ms = self.site.timing.promote_ms;
-        let age = |ride: &Ride| self.clock_age(ride);
+        let promote_ms = signed(self.site.timing.promote_ms);
+        let sweep_ms = signed(self.site.timing.sweep_ms);
+        let age = |ride: &Ride| self.age_ms(ride);
         let Some(ride) = self.rides.get(&view.order_id) else {
             return;
         };
@@ -141,7 +142,7 @@ impl Model {
                 && config.serves(&other.from)
                 && config.serves(&other.to);
             // It is ranked anew at its moment or soon after.
-            if able && !other.loose && age(other) > promote_ms + self.site.timing.sweep_ms {
+            if able && !other.loose && age(other) > promote_ms + sweep_ms {
                 let detail = format!(
                     "{order} waits longer than promote_s, and {} got {elevator}",
                     view.order_id
@@ -151,8 +152,8 @@ impl Model {
         }
     }
 
-    fn clock_age(&self, ride: &Ride) -> u64 {
-        self.now_ms.saturating_sub(ride.asked_clock)
+    fn age_ms(&self, ride: &Ride) -> i64 {
+        signed(self.now_ms) - ride.born_ms
     }
 
     fn ends_in_queue(&self, before: &Ride, view: &RideView, found: &mut Found) {

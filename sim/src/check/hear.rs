@@ -6,7 +6,7 @@ use protocol::ride::RideState;
 use protocol::robot::{ConnectionState, RideEvent, RobotEvent, RobotStatus};
 use protocol::{ElevatorId, RobotId, RobotMessage, ZoneId};
 
-use super::model::{Before, Car, Model, Word};
+use super::model::{Before, Car, Model, Word, signed};
 
 impl Model {
     /// Takes an input; `effects` only tells what an operator was answered.
@@ -36,11 +36,12 @@ impl Model {
 
     /// A new process: all that was only in mind is gone.
     fn start(&mut self) {
+        self.stalled_ms = self.now_ms;
         self.frozen_ms = 0;
         self.frozen_since_ms = Some(self.now_ms);
         self.stopping = false;
         self.disk_low = false;
-        let (now_ms, clock) = (self.now_ms, self.clock());
+        let (now_ms, clock, wall) = (self.now_ms, self.clock(), self.wall);
         for zone in self.zones.values_mut() {
             zone.clear = None;
         }
@@ -65,6 +66,7 @@ impl Model {
         for ride in self.rides.values_mut().filter(|ride| ride.is_live()) {
             ride.since_ms = now_ms;
             ride.since_clock = clock;
+            ride.born_ms = signed(now_ms) - signed(wall.since(ride.accepted_at));
             ride.permitted_ms = now_ms;
             ride.shut_seen = ride.inside;
             ride.opened = false;
@@ -165,7 +167,8 @@ impl Model {
         }
         self.remember_ride(order);
         if let Some(ride) = self.rides.get_mut(order) {
-            if event.event != RobotEvent::CancelExit {
+            let said = ride.word.is_some_and(|(said, _)| said == word);
+            if event.event != RobotEvent::CancelExit && !said {
                 ride.word = Some((word, now_ms));
             }
             if ride.state == RideState::ElevatorArrived && word == Word::Entered {

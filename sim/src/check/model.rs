@@ -39,8 +39,9 @@ pub(super) struct Ride {
     pub(super) since_ms: u64,
     /// The same on the clock that stands still while the broker is away.
     pub(super) since_clock: u64,
-    /// It was asked for then, on the gateway's clock.
-    pub(super) asked_clock: u64,
+    /// It was accepted then, on the gateway's clock, before this process too, and on the wall.
+    pub(super) born_ms: i64,
+    pub(super) accepted_at: Timestamp,
     /// The robot may be inside (law 2).
     pub(super) inside: bool,
     /// The last permission.
@@ -168,6 +169,8 @@ pub(super) struct Model {
     pub(super) robots: BTreeMap<RobotId, Robot>,
     pub(super) zones: BTreeMap<ZoneId, Zone>,
     pub(super) queued: BTreeSet<OrderId>,
+    /// The process stood still until then.
+    pub(super) stalled_ms: u64,
     /// The gateway's clock, and that without the time for which the broker was away.
     pub(super) now_ms: u64,
     pub(super) frozen_since_ms: Option<u64>,
@@ -194,6 +197,7 @@ impl Model {
             robots: BTreeMap::new(),
             zones: zones.map(|id| (id.clone(), Zone::default())).collect(),
             queued: BTreeSet::new(),
+            stalled_ms: 0,
             now_ms: 0,
             frozen_since_ms: None,
             frozen_ms: 0,
@@ -298,6 +302,11 @@ impl Model {
         });
         car.is_open(landing, since) && (!held || holds)
     }
+}
+
+/// Milliseconds that may lie before a process.
+pub(super) fn signed(ms: u64) -> i64 {
+    i64::try_from(ms).unwrap_or(i64::MAX)
 }
 
 impl Car {

@@ -8,7 +8,7 @@ use protocol::ride::{Instruction, RideState, RideView};
 use protocol::{ElevatorId, Landing, OrderId, RobotMessage};
 
 use super::law::{Found, Law};
-use super::model::{Before, Content, Model, Ride, Until};
+use super::model::{Before, Content, Model, Ride, Until, signed};
 use super::seen::Step;
 
 impl Model {
@@ -100,7 +100,8 @@ impl Model {
             fence: None,
             since_ms: self.now_ms,
             since_clock: self.clock(),
-            asked_clock: self.clock(),
+            born_ms: signed(self.now_ms),
+            accepted_at: self.wall,
             inside: false,
             permitted_ms: 0,
             word: None,
@@ -168,7 +169,9 @@ impl Model {
         if before.state != view.state {
             ride.since_ms = now_ms;
             ride.since_clock = clock;
-            ride.word = None;
+            // A word that leads to HOLD may lead out of it in the same step.
+            let held = view.state == RideState::Hold;
+            ride.word = ride.word.filter(|(_, at_ms)| held && *at_ms == now_ms);
             let goes_on = matches!(
                 before.state,
                 RideState::Running | RideState::TargetArrived | RideState::Hold

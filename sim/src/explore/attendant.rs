@@ -9,6 +9,7 @@ use protocol::ride::RideState;
 use protocol::{ElevatorId, OrderId, RobotId};
 use serde::{Deserialize, Serialize};
 
+use super::script::Script;
 use crate::world::World;
 use crate::world::dice::Dice;
 use crate::world::robot::Whereabouts;
@@ -94,7 +95,7 @@ impl Attendant {
     }
 
     /// They look at the screen and do what is due.
-    pub fn look(&mut self, world: &mut World) {
+    pub fn look(&mut self, world: &mut World, script: &mut Script) {
         let now_ms = world.now_ms();
         self.next_ms = now_ms + self.manner.looks_ms;
         self.repair(world);
@@ -125,16 +126,18 @@ impl Attendant {
             let way_ms = self.dice.between(0, self.manner.way_max_ms);
             let there_ms = *self.ways.entry(id.clone()).or_insert(now_ms + way_ms);
             if there_ms <= now_ms {
-                self.attend(world, &id, task);
+                self.attend(world, &id, task, script);
             }
         }
         if fires {
-            world.operate(OperatorAction::SiteResume { zone: None });
+            let resume = OperatorAction::SiteResume { zone: None };
+            script.operated(now_ms, &resume);
+            world.operate(resume);
         }
     }
 
     /// At the car.
-    fn attend(&mut self, world: &mut World, id: &ElevatorId, task: Task) {
+    fn attend(&mut self, world: &mut World, id: &ElevatorId, task: Task, script: &mut Script) {
         let Some(controller) = world.controller(id) else {
             return;
         };
@@ -147,11 +150,13 @@ impl Attendant {
             && inside.iter().all(|robot| is_in_order(world, robot))
         {
             let outcome = ResolveOutcome::Continue;
-            self.operate(world, id, resolve(id, order, outcome, false, false));
+            let goes_on = resolve(id, order, outcome, false, false);
+            self.operate(world, id, goes_on, script);
             return;
         }
         for robot in inside.iter().chain(&on_the_way) {
             world.carry_out(robot, id);
+            script.line(world.now_ms(), format!("{robot} carried-out-of {id}"));
             if world.robot(robot).is_some_and(|robot| !robot.is_dead()) {
                 world.status(robot, None);
             }
@@ -169,7 +174,8 @@ impl Attendant {
                     self.forced.push(order.clone());
                 }
                 let outcome = ResolveOutcome::RobotOut;
-                self.operate(world, id, resolve(id, &order, outcome, !force, force));
+                let out = resolve(id, &order, outcome, !force, force);
+                self.operate(world, id, out, script);
             }
             Task::Reset => {
                 let reset = OperatorAction::ElevatorReset {
@@ -177,12 +183,19 @@ impl Attendant {
                     car_seen_empty: true,
                     force: false,
                 };
-                self.operate(world, id, reset);
+                self.operate(world, id, reset, script);
             }
         }
     }
 
-    fn operate(&mut self, world: &mut World, id: &ElevatorId, action: OperatorAction) {
+    fn operate(
+        &mut self,
+        world: &mut World,
+        id: &ElevatorId,
+        action: OperatorAction,
+        script: &mut Script,
+    ) {
+        script.operated(world.now_ms(), &action);
         let ticket = world.operate(action);
         self.tickets.insert(ticket, id.clone());
         *self.refused.entry(id.clone()).or_default() += 1;

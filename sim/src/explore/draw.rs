@@ -1,6 +1,7 @@
 //! A plan from a seed. Swarm: each seed draws which kinds of faults it has at all, and how often;
 //! what never meets in one plan meets in another.
 
+mod cars;
 mod deeds;
 mod habits;
 mod site;

@@ -1,6 +1,7 @@
 //! Deeds done, and what follows from them.
 
 mod cars;
+mod gateway;
 mod robots;
 
 use dispatch::{OperatorAction, ResolveOutcome};
@@ -8,10 +9,9 @@ use protocol::hardware::{Mode, Report};
 use protocol::{ElevatorId, Landing, OrderId, RobotId, Side as DoorSide};
 
 use super::fault::Fault;
-use super::plan::{Deed, GatewayDeed, OperatorDeed};
+use super::plan::{Deed, OperatorDeed};
 use super::run::Run;
-use super::stage;
-use crate::world::dice::Dice;
+use super::{script, stage};
 use crate::world::robot::{Order, Whereabouts};
 use crate::world::trouble::Side;
 
@@ -104,6 +104,11 @@ impl Run<'_> {
         order.priority = *priority;
         let only = only.and_then(|only| self.elevators.get(usize::from(only)));
         order.elevators = only.cloned().into_iter().collect();
+        self.script.rides(robot.as_str(), habits);
+        if self.script.notes() {
+            let line = script::asks(&robot, &order);
+            self.script.line(self.world.now_ms(), line);
+        }
         let habits = (**habits).clone();
         self.world
             .with_robot(&robot, |robot| *robot.habits_mut() = habits);
@@ -131,73 +136,6 @@ impl Run<'_> {
                     }
                 }
             })
-    }
-
-    fn gateway_deed(&mut self, what: &GatewayDeed, span_ms: u64) {
-        let mut dice = self.chance();
-        match what {
-            GatewayDeed::BrokerDown { forgets } => {
-                self.world.broker_down(*forgets);
-                self.later(span_ms, Then::BrokerUp);
-            }
-            GatewayDeed::LinkCut(side) => {
-                self.world.cut_link(*side);
-                self.later(span_ms, Then::Link(*side));
-            }
-            GatewayDeed::LinkStalls(side) => self.world.stall_link(*side, span_ms),
-            GatewayDeed::Weather(weather) => {
-                self.world.set_weather(*weather, dice.roll());
-                self.later(span_ms, Then::GoodWeather);
-            }
-            GatewayDeed::EarlyWill => self.world.early_will(),
-            GatewayDeed::Junk(kind) => self.junk(*kind),
-            GatewayDeed::Killed { twice } => {
-                self.world.kill_gateway();
-                self.start_later(span_ms, *twice);
-            }
-            GatewayDeed::PowerCut { twice } => {
-                let cut = self.world.power_cut(&mut dice);
-                self.fired.add(Fault::Torn, cut.torn);
-                self.fired.add(Fault::Flipped, cut.flipped);
-                self.start_later(span_ms, *twice);
-            }
-            GatewayDeed::RecordAltered => {
-                self.world.kill_gateway();
-                self.forget_starts();
-                let altered = self.world.disk_mut().alter(&mut dice);
-                self.later(
-                    span_ms,
-                    if altered {
-                        Then::StartAltered
-                    } else {
-                        Then::Start
-                    },
-                );
-            }
-            GatewayDeed::SyncFails(times) => self.world.disk_mut().fail_syncs(*times),
-            GatewayDeed::DiskFails => {
-                self.world.set_disk_failing(true);
-                self.later(span_ms, Then::DiskWell);
-            }
-            GatewayDeed::DiskLow => {
-                self.world.disk_low(true);
-                self.later(span_ms, Then::DiskSpace);
-            }
-            GatewayDeed::DiskSlow(sync_ms) => {
-                self.world.set_sync_ms(*sync_ms);
-                self.later(span_ms, Then::SyncMs(self.plan.site.sync_ms));
-            }
-            GatewayDeed::WallClock(offset_ms) => {
-                self.world.set_wall_offset(*offset_ms);
-                self.later(span_ms, Then::WallClock);
-            }
-            GatewayDeed::Stalls { clock } => self.world.stall_gateway(span_ms, *clock),
-        }
-    }
-
-    /// The chance of a deed: that of its plan and its moment.
-    fn chance(&self) -> Dice {
-        Dice::new(self.plan.seed ^ self.world.now_ms().rotate_left(20))
     }
 
     fn start_later(&mut self, span_ms: u64, twice: bool) {
@@ -235,16 +173,21 @@ impl Run<'_> {
         let has_input = self.plan.site.fire_inputs || zone.clone().any(|(it, _)| !it.mode_signal);
         if wire && has_input {
             if let Ok(zone) = stage::zone(annex) {
+                let word = if burns { "fire" } else { "clear" };
+                let line = format!("zone {zone} {word}");
+                self.script.line(self.world.now_ms(), line);
                 self.world.zone_fire(&zone, !burns);
             }
             return;
         }
         let ids: Vec<_> = zone.map(|(_, id)| id.clone()).collect();
         for id in ids {
+            let mode = if burns { Mode::Fire } else { Mode::Normal };
             self.world.with_controller(&id, |controller, now_ms| {
-                let mode = if burns { Mode::Fire } else { Mode::Normal };
                 controller.car_mut().set_mode(now_ms, mode);
             });
+            self.script
+                .line(self.world.now_ms(), format!("car {id} mode {mode}"));
         }
     }
 
@@ -296,6 +239,7 @@ impl Run<'_> {
             OperatorDeed::Resumes => Some(OperatorAction::SiteResume { zone: None }),
         };
         if let Some(action) = action {
+            self.script.operated(self.world.now_ms(), &action);
             self.world.operate(action);
         }
     }
@@ -305,6 +249,8 @@ impl Run<'_> {
             Then::RobotConnects(robot) => {
                 let dead = self.world.robot(&robot).is_none_or(|robot| robot.is_dead());
                 if !dead {
+                    self.script
+                        .line(self.world.now_ms(), format!("{robot} radio on"));
                     self.world.set_radio(&robot, true);
                     self.world.status(&robot, None);
                 }
@@ -348,6 +294,7 @@ impl Run<'_> {
                     elevator,
                     on: false,
                 };
+                self.script.operated(self.world.now_ms(), &action);
                 self.world.operate(action);
             }
             Then::Resume => {

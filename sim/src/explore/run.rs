@@ -11,6 +11,7 @@ use super::excuse::Excuses;
 use super::fault::{Fault, Fired};
 use super::perform::Then;
 use super::plan::Plan;
+use super::script::Script;
 use super::stage;
 use crate::world::World;
 use crate::world::tale::Tale;
@@ -81,6 +82,8 @@ pub struct Outcome {
     pub totals: Totals,
     /// The same for the same plan.
     pub trace: u64,
+    /// The run as a transcript, where [`Options::script`] asks for it, or what it cannot express.
+    pub script: Option<Result<String, String>>,
 }
 
 /// A run at work.
@@ -104,6 +107,7 @@ pub struct Run<'p> {
     judged: (usize, usize),
     pub(super) failure: Option<Failure>,
     options: Options,
+    pub(super) script: Script,
 }
 
 /// How a plan is run.
@@ -113,6 +117,8 @@ pub struct Options {
     pub tell: Option<fn(u64, &Tale)>,
     /// Only what cars, controllers and robots saw is judged, not every step of the gateway.
     pub truth_only: bool,
+    /// The run is noted as a transcript.
+    pub script: bool,
 }
 
 /// Runs a plan to its end, or to the first law that is broken.
@@ -145,6 +151,7 @@ impl<'p> Run<'p> {
             faults: 0,
             judged: (0, 0),
             failure: None,
+            script: Script::new(options.script),
             options,
         })
     }
@@ -171,8 +178,10 @@ impl<'p> Run<'p> {
         let arrived = record.rides().values().filter(|ride| ride.went_right());
         let trace = self.world.checker().trace();
         let ran_ms = self.plan.until_ms.min(self.world.now_ms());
+        let script = self.script.notes().then(|| self.script.text(self.plan));
         Outcome {
             seed: self.plan.seed,
+            script,
             totals: Totals {
                 elevator_ms: ran_ms * self.elevators.len() as u64,
                 rides: trace.requests(),
@@ -209,7 +218,7 @@ impl<'p> Run<'p> {
                     self.follow(then);
                 }
             } else if looks_ms.is_some_and(|looks_ms| looks_ms <= stop_ms) {
-                self.attendant.look(&mut self.world);
+                self.attendant.look(&mut self.world, &mut self.script);
             } else {
                 return;
             }

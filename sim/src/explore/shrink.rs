@@ -1,6 +1,6 @@
 //! A plan that fails, made small: what is not needed for the failure goes.
 
-use super::plan::{Deed, Plan};
+use super::plan::{Deed, Plan, Waits};
 use super::run::{Failure, Options, run};
 use crate::world::robot::Habits;
 
@@ -57,6 +57,7 @@ pub fn shrink(plan: &Plan, options: Options, runs_max: u32) -> Option<Shrunk> {
         }
     }
     shrinking.empty_the_site();
+    shrinking.make_the_site_plain();
     Some(Shrunk {
         plan: shrinking.plan,
         failure: shrinking.failure,
@@ -161,6 +162,26 @@ impl Shrinking {
         }
         plan.until_ms -= early_ms;
         self.take(plan);
+    }
+
+    /// Waits and hops are those of the transcripts in `tests/scripts` where they do not matter.
+    fn make_the_site_plain(&mut self) {
+        let mut plan = self.plan.clone();
+        (plan.site.latency_ms, plan.site.sync_ms) = (5, 0);
+        self.take(plan);
+        let mut plan = self.plan.clone();
+        plan.site.waits = Waits::plain();
+        self.take(plan);
+        for place in 0..self.plan.site.elevators.len() {
+            let mut plan = self.plan.clone();
+            let lift = &mut plan.site.elevators[place];
+            (lift.hop_ms, lift.hold_max_ms, lift.tells) = ((20, 30), 10_000, true);
+            self.take(plan);
+            let mut plan = self.plan.clone();
+            let lift = &mut plan.site.elevators[place];
+            (lift.claim, lift.mode_signal, lift.not_served) = (false, true, 0);
+            self.take(plan);
+        }
     }
 
     /// Elevators and robots that nobody needs go, from the last.

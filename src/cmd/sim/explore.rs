@@ -67,6 +67,7 @@ pub(super) fn explore(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     let options = Options {
         tell: args.trace.then_some(tell as fn(u64, &Tale)),
         truth_only: args.truth_only,
+        script: false,
     };
     let one = match (&args.plan, args.seed) {
         (Some(file), _) => match read(file) {
@@ -96,7 +97,7 @@ pub(super) fn explore(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     if !args.no_shrink && !args.trace {
         for (plan, _) in failed.iter().take(SHRUNK_MAX) {
             if let Some(small) = shrink(plan, options, SHRINK_RUNS_MAX) {
-                show(&small)?;
+                show(&small, options)?;
             }
         }
     }
@@ -138,7 +139,7 @@ fn explore_all(
 }
 
 /// The small plan goes to standard error, where it does not disturb the figures.
-fn show(small: &Shrunk) -> io::Result<()> {
+fn show(small: &Shrunk, options: Options) -> io::Result<()> {
     let Failure { at_ms, what } = &small.failure;
     let mut err = io::stderr().lock();
     writeln!(
@@ -146,7 +147,26 @@ fn show(small: &Shrunk) -> io::Result<()> {
         "# seed {}, cut down in {} runs, fails at {at_ms} ms: {what}",
         small.plan.seed, small.runs
     )?;
-    err.write_all(small.plan.to_text().as_bytes())
+    err.write_all(small.plan.to_text().as_bytes())?;
+    let script = run(
+        &small.plan,
+        Options {
+            tell: None,
+            script: true,
+            ..options
+        },
+    );
+    match script.ok().and_then(|outcome| outcome.script) {
+        Some(Ok(text)) => {
+            writeln!(err, "# as a transcript for tests/scripts, to be filled in:")?;
+            for line in text.lines() {
+                writeln!(err, "# {line}")?;
+            }
+        }
+        Some(Err(lack)) => writeln!(err, "# no transcript: {lack}")?,
+        None => {}
+    }
+    Ok(())
 }
 
 /// Appends seeds that failed to the list that every test run plays, where it is at hand.

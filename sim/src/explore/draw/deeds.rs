@@ -1,8 +1,12 @@
 //! Faults: which kinds a seed has, how often each comes, and how long it lasts.
 
-use protocol::hardware::Mode;
 use protocol::robot::RobotEvent;
 
+use super::cars::{
+    car, clock_off, close_pressed, door, door_lag, floors_off, forgets, frozen, link_lost, mode,
+    mute, no_power, presence, refuses, restarts, shows_fault, silent, slow, stuck, stutters,
+    unreadable, wrong_floor,
+};
 use super::{Choice, HOUR_MS, READY_MS, below, pick, small};
 use crate::explore::plan::{CarDeed, Deed, GatewayDeed, OperatorDeed, Plan, RobotDeed};
 use crate::world::broker::Weather;
@@ -267,15 +271,6 @@ fn lies_in_car(dice: &mut Dice, plan: &Plan) -> Deed {
     robot(dice, plan, RobotDeed::LiesInCar(in_car))
 }
 
-fn car(dice: &mut Dice, plan: &Plan, what: CarDeed, (low, high): (u64, u64)) -> Deed {
-    let count = u16::try_from(plan.site.elevators.len()).unwrap_or(1);
-    Deed::Elevator {
-        elevator: below(dice, count),
-        what,
-        span_ms: dice.between(low, high),
-    }
-}
-
 fn people(dice: &mut Dice, plan: &Plan) -> Deed {
     hall_call(dice, plan)
 }
@@ -287,128 +282,6 @@ fn hall_call(dice: &mut Dice, plan: &Plan) -> Deed {
 
 fn people_ride(dice: &mut Dice, plan: &Plan) -> Deed {
     car(dice, plan, CarDeed::People(2), (10_000, 120_000))
-}
-
-fn close_pressed(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::ClosePressed, (0, 0))
-}
-
-fn slow(dice: &mut Dice, plan: &Plan) -> Deed {
-    let late_ms = pick(dice, &[400, 1_500, 4_000]);
-    car(dice, plan, CarDeed::Slow(late_ms), (10_000, 300_000))
-}
-
-fn stutters(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::Stutters, (60_000, 600_000))
-}
-
-fn refuses(dice: &mut Dice, plan: &Plan) -> Deed {
-    let words = [
-        "claim",
-        "hall_call",
-        "cancel_call",
-        "car_call",
-        "open_door",
-        "hold_door",
-        "close_door",
-        "release",
-    ];
-    let what = CarDeed::Refuses {
-        word: pick(dice, &words).to_owned(),
-        times: small(dice, 1, 3),
-    };
-    car(dice, plan, what, (30_000, 300_000))
-}
-
-fn link_lost(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::LinkLost, (100, 60_000))
-}
-
-fn clock_off(dice: &mut Dice, plan: &Plan) -> Deed {
-    let ahead_ms = pick(dice, &[90_000, -3_600_000]);
-    car(dice, plan, CarDeed::ClockOff(ahead_ms), (0, 0))
-}
-
-fn silent(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::Silent, (1_000, 120_000))
-}
-
-fn mute(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::Mute, (1_000, 60_000))
-}
-
-fn forgets(dice: &mut Dice, plan: &Plan) -> Deed {
-    let what = CarDeed::ForgetsCalls(small(dice, 1, 3));
-    car(dice, plan, what, (60_000, 300_000))
-}
-
-fn restarts(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::Restarts, (500, 30_000))
-}
-
-fn no_power(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::NoPower, (2_000, 120_000))
-}
-
-fn door(dice: &mut Dice, plan: &Plan) -> Deed {
-    let what = match dice.between(0, 2) {
-        0 => CarDeed::StuckClosed,
-        1 => CarDeed::StuckOpen,
-        _ => CarDeed::Reopens(small(dice, 1, 5)),
-    };
-    car(dice, plan, what, (5_000, 180_000))
-}
-
-fn stuck(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::Stuck, (5_000, 600_000))
-}
-
-fn wrong_floor(dice: &mut Dice, plan: &Plan) -> Deed {
-    let floors = pick(dice, &[1, -1, 2]);
-    car(dice, plan, CarDeed::WrongFloor(floors), (60_000, 300_000))
-}
-
-fn floors_off(dice: &mut Dice, plan: &Plan) -> Deed {
-    let floors = pick(dice, &[1, -1]);
-    car(dice, plan, CarDeed::FloorsOff(floors), (10_000, 120_000))
-}
-
-fn frozen(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::Frozen, (5_000, 120_000))
-}
-
-fn door_lag(dice: &mut Dice, plan: &Plan) -> Deed {
-    let late_ms = pick(dice, &[500, 2_000]);
-    car(dice, plan, CarDeed::DoorLag(late_ms), (60_000, 600_000))
-}
-
-fn presence(dice: &mut Dice, plan: &Plan) -> Deed {
-    let occupied = dice.happens(700);
-    car(dice, plan, CarDeed::Presence(occupied), (10_000, 300_000))
-}
-
-fn unreadable(dice: &mut Dice, plan: &Plan) -> Deed {
-    let what = if dice.happens(500) {
-        CarDeed::ModeUnreadable
-    } else {
-        CarDeed::CallsUnreadable
-    };
-    car(dice, plan, what, (5_000, 300_000))
-}
-
-fn shows_fault(dice: &mut Dice, plan: &Plan) -> Deed {
-    car(dice, plan, CarDeed::ShowsFault, (5_000, 120_000))
-}
-
-fn mode(dice: &mut Dice, plan: &Plan) -> Deed {
-    let modes = [
-        Mode::Attendant,
-        Mode::Maintenance,
-        Mode::OutOfService,
-        Mode::Emergency,
-    ];
-    let mode = pick(dice, &modes);
-    car(dice, plan, CarDeed::Mode(mode), (5_000, 600_000))
 }
 
 fn fire(dice: &mut Dice, _: &Plan) -> Deed {

@@ -41,21 +41,29 @@ fn lift(dice: &mut Dice, floors: u16, zones: bool) -> Lift {
     }
 }
 
+/// Waits that `hallcall check` has nothing to say about: a reading outlasts the pause to the next.
 fn waits(dice: &mut Dice) -> Waits {
-    let poll_ms = pick(
+    let (poll_ms, fresh_ms, silent_ms) = pick(
         dice,
         &[
-            2_000, 10_000, 20_000, 30_000, 30_000, 30_000, 30_000, 60_000,
+            (2_000, 3_000, 10_000),
+            (5_000, 6_000, 15_000),
+            (10_000, 12_000, 25_000),
+            (20_000, 25_000, 45_000),
+            (30_000, 35_000, 70_000),
+            (30_000, 35_000, 70_000),
+            (30_000, 35_000, 70_000),
+            (30_000, 35_000, 70_000),
         ],
     );
     Waits {
         poll_ms,
-        silent_ms: (poll_ms * 5 / 2).max(10_000),
+        silent_ms,
         lease_ms: pick(dice, &[30_000, 30_000, 60_000]),
         door_ms: pick(dice, &[60_000, 60_000, 30_000, 120_000]),
         valid_ms: pick(dice, &[5_000, 5_000, 4_000]),
         promote_ms: pick(dice, &[120_000, 60_000]),
-        fresh_ms: pick(dice, &[3_000, 5_000, 8_000, 8_000]),
+        fresh_ms,
         sweep_ms: pick(dice, &[5_000, 20_000, 20_000]),
     }
 }

@@ -6,13 +6,22 @@ use protocol::{ElevatorId, Landing, Side};
 use super::{Run, Then};
 use crate::car::{CarFaults, DoorStuck};
 use crate::explore::plan::CarDeed;
-use crate::explore::stage;
+use crate::explore::{script, stage};
 use crate::world::controller::Controller;
 
 impl Run<'_> {
     pub(super) fn car_deed(&mut self, elevator: u16, what: &CarDeed, span_ms: u64) {
         let id = self.elevators[usize::from(elevator) % self.elevators.len()].clone();
         let until_ms = self.world.now_ms() + span_ms;
+        match script::car(&id, what) {
+            Some((begin, end)) => {
+                self.script.line(self.world.now_ms(), begin);
+                if let Some(end) = end {
+                    self.script.line(until_ms, end);
+                }
+            }
+            None => self.script.lacks(format!("{what:?}")),
+        }
         match what {
             CarDeed::Mode(mode) => {
                 self.set_mode(&id, *mode);

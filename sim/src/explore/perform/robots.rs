@@ -5,7 +5,7 @@ use protocol::{Envelope, Landing, MessageId, RobotId, RobotMessage, Side};
 
 use super::{Run, Then};
 use crate::explore::plan::RobotDeed;
-use crate::explore::stage;
+use crate::explore::{script, stage};
 use crate::world::robot::{Order, Robot, Whereabouts};
 
 /// The longest payload that a message may have, and some more.
@@ -24,6 +24,10 @@ impl Run<'_> {
             return false;
         }
         let (now_ms, wall) = (self.world.now_ms(), self.world.wall());
+        match script::robot(&id, order.as_ref(), what) {
+            Some(line) => self.script.line(now_ms, line),
+            None => self.script.lacks(format!("{what:?}")),
+        }
         match what {
             RobotDeed::Cancels => {
                 let Some(order) = order else { return false };
