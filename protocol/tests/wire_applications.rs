@@ -1,6 +1,9 @@
 //! What applications ask for and are told (`wire.md` section 8), by hand from the specification.
 
-#![allow(clippy::wildcard_enum_match_arm, reason = "each test looks for one kind among many")]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "each test looks for one kind among many"
+)]
 
 mod site;
 
