@@ -68,7 +68,7 @@ pub(crate) struct Effort {
 }
 
 /// The commands of an elevator.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Efforts {
     by_aim: BTreeMap<Aim, Effort>,
     waiting: VecDeque<Aim>,
@@ -77,7 +77,7 @@ pub(crate) struct Efforts {
 }
 
 /// The query of an elevator: at most one under way.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct QueryState {
     /// Its id.
     pub(crate) id: Option<CommandId>,

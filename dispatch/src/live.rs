@@ -22,7 +22,7 @@ use crate::rank::Waiters;
 use crate::timer::Timers;
 
 /// Everything that is not kept.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Live {
     /// The cars.
     pub(crate) cars: BTreeMap<ElevatorId, Car>,
@@ -86,7 +86,7 @@ impl Live {
 }
 
 /// What is known of a car.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Car {
     /// The last READ: the only thing that a ride goes on by.
     pub(crate) reading: Option<Reading>,
@@ -129,7 +129,7 @@ pub(crate) struct Car {
 }
 
 /// How a kept-back elevator is looked after.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
     /// Since when; READs count from here.
     pub(crate) since_ms: u64,

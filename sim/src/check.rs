@@ -47,7 +47,7 @@ use crate::record::{Entry, Record};
 const STALL_MS: u64 = 2_500;
 
 /// Judges a world.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Checker {
     record: Record,
     trace: Trace,

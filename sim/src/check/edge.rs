@@ -7,7 +7,7 @@ use super::law::{Found, Law};
 use super::model::{Before, Model};
 
 /// A message of the ingest connection that is not acknowledged.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Waiting {
     packet: u64,
     /// The last record of the step that it led to; `None` before that step.
@@ -15,7 +15,7 @@ struct Waiting {
 }
 
 /// The acknowledgements of the present connection, and what is durable.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Edge {
     epoch: u64,
     line: VecDeque<Waiting>,

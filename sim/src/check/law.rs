@@ -73,7 +73,7 @@ impl fmt::Display for Violation {
 const FOUND_MAX: usize = 1_000;
 
 /// What was found, with the moment of the world.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     pub(super) now_ms: u64,
     pub(super) list: Vec<(u64, Violation)>,

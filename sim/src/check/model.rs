@@ -152,7 +152,7 @@ pub(super) struct Zone {
 }
 
 /// How things were before a step whose facts are not durable yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Before {
     Ride(OrderId, Option<Box<Ride>>),
     Car(ElevatorId, Kept),
@@ -161,7 +161,7 @@ pub(super) enum Before {
 }
 
 /// All that the model knows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) site: SiteConfig,
     pub(super) rides: BTreeMap<OrderId, Ride>,

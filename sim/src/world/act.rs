@@ -64,6 +64,8 @@ impl World {
     }
 
     pub(super) fn lose_gateway(&mut self) {
+        // Whatever ended the process: what it wrote is in the memory of the machine, which goes on.
+        self.disk.power_cut(usize::MAX);
         let survived = self.disk.last();
         self.checker.saw(self.now_ms, Seen::Crashed { survived });
         let left = self.gateway.take().filter(|it| it.appended() == survived);

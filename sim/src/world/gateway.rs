@@ -30,7 +30,7 @@ const HELD_MAX: usize = 100_000;
 /// Messages under way to the broker.
 const FLIGHT_MAX: usize = 100;
 /// Facts between two snapshots.
-const SNAPSHOT_FACTS: u64 = 1_000;
+const SNAPSHOT_FACTS: u64 = 250;
 
 #[derive(Debug)]
 enum Held {

@@ -91,7 +91,7 @@ impl ModelBroker {
             return;
         };
         session.filters.insert(filter.to_owned());
-        self.routes.clear();
+        self.reroute(filter);
         if filter.contains(['+', '#']) {
             self.wild.insert(filter.to_owned());
         }
@@ -111,7 +111,7 @@ impl ModelBroker {
 
     /// A client gives up a subscription.
     pub fn unsubscribe(&mut self, client: &str, filter: &str) {
-        self.routes.clear();
+        self.reroute(filter);
         if let Some(session) = self.sessions.get_mut(client) {
             session.filters.remove(filter);
         }
@@ -132,12 +132,21 @@ impl ModelBroker {
         }
     }
 
+    /// Who takes the topics of a filter is found anew.
+    fn reroute(&mut self, filter: &str) {
+        if self.wild.contains(filter) || filter.contains(['+', '#']) {
+            self.routes.clear();
+        } else {
+            self.routes.remove(filter);
+        }
+    }
+
     fn unsubscribe_all(&mut self, client: &str) {
-        self.routes.clear();
         let Some(session) = self.sessions.get_mut(client) else {
             return;
         };
         for filter in std::mem::take(&mut session.filters) {
+            self.reroute(&filter);
             if let Some(clients) = self.subscribers.get_mut(&filter) {
                 clients.remove(client);
             }

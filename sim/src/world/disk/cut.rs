@@ -57,6 +57,39 @@ impl ModelDisk {
         cut
     }
 
+    /// The power goes: of the batches that were not synced those are there later whose turn in
+    /// `kept` says so, and the last of these ends after `whole` bytes of its last record.
+    pub fn power_cut_at(&mut self, kept: &[bool], whole: usize) {
+        let batches = std::mem::take(&mut self.unsynced);
+        let last = kept.iter().rposition(|kept| *kept);
+        let mut hole = false;
+        for (place, mut batch) in batches.into_iter().enumerate() {
+            if !kept.get(place).is_some_and(|kept| *kept) {
+                hole = true;
+                continue;
+            }
+            if Some(place) == last
+                && let Some((_, record)) = batch.records.last_mut()
+            {
+                hole |= whole < record.len();
+                record.truncate(whole);
+            }
+            if hole {
+                self.write_beyond_a_hole(batch);
+            } else {
+                self.write(batch);
+            }
+        }
+        self.end_of_process();
+    }
+
+    /// Bytes of the last record that was not synced.
+    #[must_use]
+    pub fn unsynced_bytes(&self) -> usize {
+        let record = self.unsynced.last().and_then(|batch| batch.records.last());
+        record.map_or(0, |(_, record)| record.len())
+    }
+
     /// A record that was synced is read otherwise from here on. False where there is none.
     pub fn alter(&mut self, dice: &mut Dice) -> bool {
         let last = self.records.range(..=self.durable).count() as u64;
