@@ -242,7 +242,7 @@ pub(crate) struct Robot {
 }
 
 /// What is known of an application.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
     /// Any message came last then.
     pub(crate) heard_ms: u64,

@@ -31,7 +31,7 @@ pub(crate) struct Lease {
 }
 
 /// What is known of a pool while the process runs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PoolWatch {
     /// Requests that were refused, by code.
     pub(crate) failures: BTreeMap<Code, u64>,
