@@ -87,11 +87,11 @@ impl ModelBroker {
 
     /// A client subscribes; retained messages follow.
     pub fn subscribe(&mut self, now_ms: u64, client: &str, filter: &str) {
+        self.reroute(filter);
         let Some(session) = self.sessions.get_mut(client) else {
             return;
         };
         session.filters.insert(filter.to_owned());
-        self.reroute(filter);
         if filter.contains(['+', '#']) {
             self.wild.insert(filter.to_owned());
         }
