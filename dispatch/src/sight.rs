@@ -106,7 +106,9 @@ impl Turn<'_> {
     pub(crate) fn may_cross(&self, elevator: &ElevatorId, landing: &Landing, since: u64) -> bool {
         let timing = &self.config.timing;
         let now_ms = self.now.mono_ms;
-        let since_ms = since.max(now_ms.saturating_sub(timing.reading_fresh_ms));
+        let car = self.live.cars.get(elevator);
+        let since_ms = car.map_or(since, |car| since.max(car.permits_since_ms()));
+        let since_ms = since_ms.max(now_ms.saturating_sub(timing.reading_fresh_ms));
         mutate!(CrossUnread, self.is_open(elevator, landing, since_ms), true)
             && self.mode(elevator).serves_robots()
             && self.live.cars.get(elevator).is_some_and(|car| {
@@ -126,7 +128,7 @@ impl Turn<'_> {
     /// The landing where a car was READ standing open, wherever that is.
     pub(crate) fn open_landing(&self, elevator: &ElevatorId, since_ms: u64) -> Option<Landing> {
         let car = self.live.cars.get(elevator)?;
-        let reading = car.read_since(since_ms.max(car.doubt_ms.unwrap_or(0)))?;
+        let reading = car.read_since(since_ms.max(car.permits_since_ms()))?;
         let floor = reading.floor.clone()?;
         if reading.motion != Motion::Stopped {
             return None;
