@@ -128,7 +128,7 @@ impl Turn<'_> {
     /// The landing where a car was READ standing open, wherever that is.
     pub(crate) fn open_landing(&self, elevator: &ElevatorId, since_ms: u64) -> Option<Landing> {
         let car = self.live.cars.get(elevator)?;
-        let reading = car.read_since(since_ms.max(car.permits_since_ms()))?;
+        let reading = car.read_since(since_ms.max(car.doubt_ms.unwrap_or(0)))?;
         let floor = reading.floor.clone()?;
         if reading.motion != Motion::Stopped {
             return None;
@@ -137,6 +137,12 @@ impl Turn<'_> {
             .into_iter()
             .find(|side| reading.door(*side) == Door::Open)?;
         Some(Landing { floor, side })
+    }
+
+    /// The same, where leaving by that door may be said: not on the way of our own `close_door`.
+    pub(crate) fn exit_landing(&self, elevator: &ElevatorId) -> Option<Landing> {
+        let car = self.live.cars.get(elevator)?;
+        self.open_landing(elevator, self.fresh_since().max(car.permits_since_ms()))
     }
 
     /// The car was READ standing level at the landing, whatever its door does.
