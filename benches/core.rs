@@ -268,6 +268,7 @@ fn kind(input: &Input) -> &'static str {
         Input::Report { .. } => "report",
         Input::Tick => "tick",
         Input::Start { .. }
+        | Input::Client { .. }
         | Input::Unreadable(_)
         | Input::ZoneFire { .. }
         | Input::OwnRide { .. }

@@ -1,26 +1,22 @@
 //! Bus tasks: each owns one line of elevators, from the fence gate to the bytes.
 //!
-//! A command goes before any poll. It passes the gate immediately before it is written (law 3), and
-//! its outcome goes back to the core by the front door, as an input. A task whose reports are not
+//! A command goes before any poll. It passes the gate immediately before its bytes (law 3), after all
+//! that it waited for on the line, and its outcome goes back to the core by the front door, as an input. A task whose reports are not
 //! taken stops polling and goes on with commands; it drops nothing.
 
 mod lines;
+mod reports;
 
-use std::collections::VecDeque;
-use std::pin::pin;
-use std::time::Duration;
-
-use adapters::driver::{Driver, DriverReport};
+use adapters::driver::Driver;
 use dispatch::Input;
 use dispatch::edge::FenceGate;
 use protocol::hardware::{Command, Outcome, Report};
 use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::SendError;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
+use self::reports::Reports;
 use crate::clock::Clock;
-use crate::inbox::{Arrival, Heard, Inbox};
+use crate::inbox::Inbox;
 
 pub use lines::{LineParts, modbus_lines};
 
@@ -29,8 +25,6 @@ pub use lines::{LineParts, modbus_lines};
 const COMMANDS_MAX: usize = 1024;
 /// Reports that wait for the engine before a task stops to poll.
 const REPORTS_MAX: usize = 256;
-/// How long the last reports wait for the engine when the task ends, in milliseconds.
-const LAST_REPORTS_MS: u64 = 1_000;
 
 /// The way to a bus task. The task ends when every clone of it is gone and what was sent is done.
 #[derive(Debug, Clone)]
@@ -80,26 +74,18 @@ pub fn spawn(
 ) -> (BusLine, JoinHandle<()>) {
     let (sender, commands) = mpsc::channel(COMMANDS_MAX);
     let task = BusTask {
-        name,
         gate,
         commands,
-        is_closed: false,
-        reports: VecDeque::new(),
-        inbox,
+        reports: Reports::new(name, inbox),
         clock,
     };
     (BusLine(sender), tokio::spawn(task.run(driver)))
 }
 
 struct BusTask {
-    name: String,
     gate: FenceGate,
     commands: mpsc::Receiver<Released>,
-    /// The engine takes no more reports.
-    is_closed: bool,
-    /// What the engine has not taken yet.
-    reports: VecDeque<Input>,
-    inbox: Inbox,
+    reports: Reports,
     clock: Clock,
 }
 
@@ -117,36 +103,47 @@ impl BusTask {
                 Wake::Command(released) => self.execute(driver.as_mut(), released).await,
                 Wake::Read => {
                     let mut learned = Vec::new();
-                    self.beside(driver.read(&mut learned)).await;
-                    self.report_all(learned);
+                    self.reports.beside(driver.read(&mut learned)).await;
+                    self.reports.extend(learned);
                 }
                 Wake::End => break,
             }
         }
-        self.beside(driver.finish()).await;
-        self.send_last_reports().await;
+        self.reports.beside(driver.finish()).await;
+        self.reports.send_last().await;
     }
 
     async fn execute(&mut self, driver: &mut dyn Driver, released: Released) {
         let Released { command, at_ms } = released;
-        let age_ms = self.clock.mono_ms().saturating_sub(at_ms);
-        let outcome = match self.gate.pass(&command, age_ms) {
-            Err(dropped) => {
-                let (elevator, id) = (&command.elevator_id, &command.command_id);
-                tracing::info!(%elevator, command = %id, "dropped: {dropped}");
-                Outcome::Dropped {
-                    detail: dropped.to_string(),
-                }
-            }
+        let Self {
+            gate,
+            reports,
+            clock,
+            ..
+        } = self;
+        let mut pass = || {
+            let age_ms = clock.mono_ms().saturating_sub(at_ms);
+            let passed = gate.pass(&command, age_ms);
+            passed.map_err(|dropped| dropped.to_string())
+        };
+        // Asked here for all that has no bytes, and so that what is dropped takes no time of the
+        // line; and by the driver once more, immediately before the bytes.
+        let outcome = match pass() {
+            Err(detail) => Outcome::Dropped { detail },
             Ok(()) => {
                 let mut learned = Vec::new();
                 crash_point!(executing(Some(&command)));
-                let outcome = self.beside(driver.execute(&command, &mut learned)).await;
+                let work = driver.execute(&command, &mut pass, &mut learned);
+                let outcome = reports.beside(work).await;
                 crash_point!(executing(None));
-                self.report_all(learned);
+                reports.extend(learned);
                 outcome
             }
         };
+        if let Outcome::Dropped { detail } = &outcome {
+            let (elevator, id) = (&command.elevator_id, &command.command_id);
+            tracing::info!(%elevator, command = %id, "dropped: {detail}");
+        }
         let Command {
             elevator_id: elevator,
             command_id,
@@ -156,91 +153,23 @@ impl BusTask {
             command_id,
             outcome,
         };
-        self.reports.push_back(Input::Report { elevator, report });
+        reports.push(Input::Report { elevator, report });
     }
 
     /// Waits for something to do. Commands go first, so that a poll never holds one up twice.
     async fn idle(&mut self, driver: &mut dyn Driver) -> Wake {
-        let inbox = self.inbox.clone();
-        while !self.is_closed {
+        while !self.reports.is_closed() {
             let has_room = self.reports.len() < REPORTS_MAX;
             tokio::select! {
                 biased;
                 released = self.commands.recv() => {
                     return released.map_or(Wake::End, Wake::Command);
                 }
-                permit = inbox.reserve(), if !self.reports.is_empty() => self.hand_out(permit),
+                () = self.reports.hand_one_out(), if !self.reports.is_empty() => {}
                 () = driver.ready(), if has_room => return Wake::Read,
             }
         }
         Wake::End
-    }
-
-    /// Runs a piece of the driver's work to its end and hands out reports meanwhile.
-    async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        let inbox = self.inbox.clone();
-        loop {
-            tokio::select! {
-                biased;
-                permit = inbox.reserve(), if !self.reports.is_empty() => self.hand_out(permit),
-                output = &mut work => return output,
-            }
-        }
-    }
-
-    fn hand_out(&mut self, permit: Result<mpsc::Permit<'_, Arrival>, SendError<()>>) {
-        match permit {
-            Ok(permit) => {
-                if let Some(report) = self.reports.pop_front() {
-                    permit.send(arrival(report));
-                }
-            }
-            Err(_) => {
-                self.reports.clear();
-                self.is_closed = true;
-            }
-        }
-    }
-
-    fn report_all(&mut self, learned: Vec<DriverReport>) {
-        let bus = &self.name;
-        self.reports
-            .extend(learned.into_iter().map(|report| input(bus, report)));
-    }
-
-    async fn send_last_reports(&mut self) {
-        let all = async {
-            for report in self.reports.drain(..) {
-                if self.inbox.send(arrival(report)).await.is_err() {
-                    return;
-                }
-            }
-        };
-        if timeout(Duration::from_millis(LAST_REPORTS_MS), all)
-            .await
-            .is_err()
-        {
-            tracing::warn!(bus = self.name, "the last reports were not taken");
-        }
-    }
-}
-
-fn arrival(input: Input) -> Arrival {
-    Arrival {
-        heard: Heard::Input(input),
-        ack: None,
-    }
-}
-
-fn input(bus: &str, report: DriverReport) -> Input {
-    match report {
-        DriverReport::Elevator { elevator, report } => Input::Report { elevator, report },
-        DriverReport::ZoneFire { zone, clear } => Input::ZoneFire { zone, clear },
-        DriverReport::Bus { up } => Input::Bus {
-            bus: bus.to_owned(),
-            up,
-        },
     }
 }
 

@@ -16,12 +16,15 @@ use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
 use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
 
 mod address;
+mod applications;
 mod buses;
+mod civil_zone;
 mod document;
 mod driver;
 mod elevators;
 mod gateway;
 mod mistake;
+mod pools;
 mod text_file;
 mod timing;
 mod zones;
@@ -212,7 +215,9 @@ impl Config {
         let gateway = gateway::read_gateway(root);
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
-        let limits = timing::read_limits(root);
+        let bounds = root.section("limits", timing::LIMITS_KEYS);
+        let limits = bounds.as_ref().and_then(timing::read_limits);
+        let applications = applications::read(root, bounds.as_ref());
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
         let zones = zones::read(root, &buses, &elevators);
@@ -238,6 +243,7 @@ impl Config {
             mqtt: mqtt?,
             buses: used(whole(buses)?, &drivers, &zone_inputs),
             site: SiteConfig {
+                applications: applications?,
                 gateway: gateway.id.clone(),
                 timing: waits?.timing,
                 limits: limits?,
@@ -262,6 +268,11 @@ const KEYS: &[&str] = &[
     "elevators",
     "zones",
     "buses",
+    "series",
+    "departments",
+    "turns",
+    "pools",
+    "quotas",
 ];
 
 /// All of them, where all could be read.

@@ -14,6 +14,18 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// it and read no clock of their own for that.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
+/// The last look at a command: asked immediately before bytes of it are written, it says why they
+/// must not leave.
+pub type Gate<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
+
+/// A gate that lets all pass: of what is no command.
+///
+/// # Errors
+/// Never.
+pub(crate) fn open_gate() -> Result<(), String> {
+    Ok(())
+}
+
 /// What a driver learned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DriverReport {
@@ -46,9 +58,13 @@ pub trait Driver: Send {
     /// Writes one command; returns when the controller answered or the time-out passed. Never
     /// retries. A `query` of a polled elevator reads it once, as a whole, reports the reading and
     /// is [`Outcome::Done`].
+    ///
+    /// All waits for the line come before the last look at `gate`; where that says no, nothing of
+    /// the command leaves and it is [`Outcome::Dropped`].
     fn execute<'a>(
         &'a mut self,
         command: &'a Command,
+        gate: &'a mut Gate<'a>,
         reports: &'a mut Vec<DriverReport>,
     ) -> BoxFuture<'a, Outcome>;
 

@@ -15,6 +15,7 @@ mod point;
 mod reading;
 mod relays;
 mod side;
+mod signals;
 mod toml_section;
 mod write;
 
@@ -24,18 +25,20 @@ use std::ops::RangeInclusive;
 use protocol::limits::FLOORS_MAX;
 use protocol::{FloorLabel, Side};
 
+use self::blocks::Polls;
 use self::button::Button;
-use self::car::{FloorSource, ModeSource, MotionSource, Signals};
+use self::car::{FloorSource, ModeSource, MotionSource};
 use self::number::Counter;
 use self::relays::Board;
 use self::side::{Buttons, SideMap};
+use self::signals::Signals;
 use self::toml_section::{Mistakes, Section};
 
 pub use self::fit::Needs;
 pub use self::point::Table;
 pub use self::toml_section::MapError;
 
-pub(crate) use self::blocks::Block;
+pub(crate) use self::blocks::{Block, Group};
 pub(crate) use self::point::Image;
 pub(crate) use self::write::{Step, Write};
 
@@ -95,7 +98,8 @@ impl RegisterMap {
         flash.map(|(key, _, _)| key)
     }
 
-    /// How often an elevator with this map is read, in milliseconds.
+    /// How often an elevator with this map is read, in milliseconds; points of a section that has an
+    /// interval of its own are read more seldom.
     #[must_use]
     pub fn poll_ms(&self) -> u64 {
         self.poll_ms
@@ -134,6 +138,7 @@ impl RegisterMap {
         let poll_ms = root
             .integer("poll_ms", 50..=10_000, m)
             .unwrap_or(POLL_MS_DEFAULT);
+        let polls = Polls::new(poll_ms)?;
         let gap = root
             .integer("read_gap_max", 0..=64, m)
             .unwrap_or(READ_GAP_DEFAULT);
@@ -141,10 +146,10 @@ impl RegisterMap {
         let count = floors.as_ref().map_or(1, |floors| floors.count);
         let floor = FloorSource::parse(&mut root, count, m);
         let motion = MotionSource::parse(&mut root, m);
-        let mode = ModeSource::parse(&mut root, m);
-        let signals = Signals::parse(&mut root, m);
-        let front = SideMap::parse(&mut root, Side::Front, count, m);
-        let rear = SideMap::parse(&mut root, Side::Rear, count, m);
+        let mode = ModeSource::parse(&mut root, polls, m);
+        let signals = Signals::parse(&mut root, polls, m);
+        let front = SideMap::parse(&mut root, Side::Front, count, polls, m);
+        let rear = SideMap::parse(&mut root, Side::Rear, count, polls, m);
         if !root.has("front") && !root.has("rear") {
             m.add(root.missing("front", "a section front, a section rear, or both"));
         }
@@ -159,7 +164,7 @@ impl RegisterMap {
         let board = Board::parse(&mut root, m);
         root.finish(m);
         let map = Self {
-            poll_ms: u64::try_from(poll_ms).ok()?,
+            poll_ms: polls.whole_ms(),
             read_gap_max: u16::try_from(gap).ok()?,
             floors: floors?,
             floor: floor?,

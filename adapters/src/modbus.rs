@@ -16,6 +16,7 @@ mod station;
 mod tcp;
 mod visit;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use protocol::hardware::{Command, Outcome};
@@ -23,10 +24,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use self::line::Line;
 use self::link::Link;
-use self::station::{Pace, Press, Station, Sweep, ZoneStation};
+use self::station::{Board, Pace, Press, Station, Sweep, ZoneStation};
 use crate::backoff::{Backoff, Bounds};
-use crate::driver::{BoxFuture, Clock, Driver, DriverReport};
-use crate::map::MapError;
+use crate::driver::{BoxFuture, Clock, Driver, DriverReport, Gate, open_gate};
+use crate::map::{Image, MapError};
 use crate::rtu::{LineFigures, UnitFigures};
 
 pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
@@ -48,6 +49,8 @@ pub struct ModbusLine {
     line: Line,
     clock: Clock,
     stations: Vec<Station>,
+    /// The units that take what is written, by their numbers.
+    boards: BTreeMap<u8, Board>,
     zones: Vec<ZoneStation>,
     /// The reading under way.
     sweep: Option<Sweep>,
@@ -86,7 +89,7 @@ impl ModbusLine {
         } = config;
         let bounds = Bounds {
             min_ms: timing.backoff_min_ms,
-            max_ms: timing.backoff_max_ms,
+            max_ms: timing.unit_backoff_max_ms,
         };
         let mut last_seed = seed;
         let mut backoff = || {
@@ -103,18 +106,23 @@ impl ModbusLine {
         } in units
         {
             map.check_floors(&floors)?;
+            let groups = map.groups();
             stations.push(Station {
                 elevator,
                 unit,
                 write_unit: relay_unit.unwrap_or(unit),
                 floors: map.floor_table(&floors),
-                blocks: map.blocks(),
+                read: vec![None; groups.len()],
+                groups,
+                image: Image::new(),
                 pace: Pace::new(Duration::from_millis(map.poll_ms()), backoff()),
                 map,
                 link: None,
                 misses: 0,
             });
         }
+        let written = stations.iter().map(|station| station.write_unit);
+        let boards = written.map(|unit| (unit, Board::new(backoff()))).collect();
         let zone_poll = Duration::from_millis(ZONE_POLL_MS);
         let zones = zones
             .into_iter()
@@ -129,6 +137,7 @@ impl ModbusLine {
             line,
             clock,
             stations,
+            boards,
             zones,
             sweep: None,
             presses: Vec::new(),
@@ -163,7 +172,7 @@ impl ModbusLine {
             return (self.line.retry_at(), Due::Open);
         }
         let presses = self.presses.iter().enumerate();
-        let presses = presses.map(|(at, press)| (press.until, Due::LetGo(at)));
+        let presses = presses.map(|(at, press)| (self.let_go_at(press), Due::LetGo(at)));
         let zones = self.zones.iter().enumerate();
         let zones = zones.map(|(at, zone)| (zone.pace.due(), Due::Zone(at)));
         let sweep = self.sweep.iter().map(|sweep| (sweep.began, Due::Block));
@@ -184,13 +193,13 @@ impl ModbusLine {
         self.tell_figures();
         // A failure is reported, and its wait noted, where it happens.
         let _ = match due {
-            Due::Block => self.read_block(reports).await,
+            Due::Block => self.read_block(&mut open_gate, reports).await,
             Due::LetGo(at) => self.let_go(at, reports).await,
             Due::Nothing => Ok(()),
             Due::Open => self.open(reports).await,
             Due::Station(at) => {
                 self.begin_sweep(at);
-                self.read_block(reports).await
+                self.read_block(&mut open_gate, reports).await
             }
             Due::Zone(at) => self.read_zone(at, reports).await,
         };
@@ -236,9 +245,10 @@ impl Driver for ModbusLine {
     fn execute<'a>(
         &'a mut self,
         command: &'a Command,
+        gate: &'a mut Gate<'a>,
         reports: &'a mut Vec<DriverReport>,
     ) -> BoxFuture<'a, Outcome> {
-        Box::pin(self.execute_command(command, reports))
+        Box::pin(self.execute_command(command, gate, reports))
     }
 
     fn ready(&mut self) -> BoxFuture<'_, ()> {

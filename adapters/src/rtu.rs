@@ -33,6 +33,7 @@
 //! * Every wait has an end. Nothing is sent twice.
 
 mod crc;
+mod echo;
 mod error;
 mod exception;
 mod figures;
@@ -48,10 +49,11 @@ pub mod serial;
 mod timing;
 
 pub use self::crc::crc16;
+pub use self::echo::{Echo, EchoTrace};
 pub use self::error::RtuError;
 pub use self::exception::Exception;
 pub use self::figures::{LineFigures, UnitFigures};
-pub use self::hearing::{Echo, Event, FRAME_MAX, Hearing, Miss};
+pub use self::hearing::{Event, FRAME_MAX, Hearing, Miss};
 pub use self::master::RtuMaster;
 pub use self::observer::{Observer, Seen};
 pub use self::reply::{Answer, Reply, Shape};

@@ -30,6 +30,17 @@ pub(crate) struct Alarms {
 
 pub(crate) type Wanted = BTreeMap<Subject, (Severity, String)>;
 
+/// Whether an alarm is about what applications ask for; those are looked after by themselves.
+pub(crate) fn is_of_applications(code: AlarmCode) -> bool {
+    matches!(
+        code,
+        AlarmCode::CapacityHigh
+            | AlarmCode::CleanupHigh
+            | AlarmCode::Quarantined
+            | AlarmCode::SeriesExhausted
+    )
+}
+
 /// The alarm that stands for a reason; `None` for reasons that nobody need look at.
 pub(crate) fn alarm_of(code: ReasonCode) -> Option<AlarmCode> {
     match code {

@@ -10,7 +10,7 @@ use crate::fact::{ElevatorFact, Fact};
 use crate::live::Kept;
 use crate::reach::Elevators;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
 /// Speed that estimates count with: 1 m/s, slow enough to hold the acceleration.
 const MM_PER_MS: u64 = 1;
@@ -21,7 +21,7 @@ const TURN_MS: u64 = 6_000;
 /// A door that is not shut must close first.
 const DOOR_MS: u64 = 3_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// The elevators that serve both landings, and that the request allows. Not which are free.
     pub(crate) fn able(&self, ride: &Ride) -> Elevators {
         self.reach.able(&ride.from, &ride.to, &ride.elevators)

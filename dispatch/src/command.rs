@@ -6,9 +6,9 @@ use protocol::{CommandId, ElevatorId};
 
 use crate::effect::Effect;
 use crate::effort::{Aim, Stage, command_id};
-use crate::turn::Turn;
+use crate::step::Step;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Wants a command done. Outside a mode that serves robots only `release` is (law 7).
     pub(crate) fn order(&mut self, elevator: &ElevatorId, aim: Aim, action: Action) {
         let barred = !action.is_allowed_in_any_mode() && !self.mode(elevator).serves_robots();

@@ -1,10 +1,17 @@
 //! What a site is: its elevators, zones, waits and bounds. Made by the gateway from its
 //! configuration file; nothing here changes while the gateway runs.
 
+mod applications;
+mod pools;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::ops::Presence;
 use protocol::{BankId, ElevatorId, FloorLabel, GatewayId, Landing, Side, ZoneId};
+
+pub use pools::{PoolConfig, Quota, ResourceClass, WhenFull};
+
+pub use applications::{Applications, CivilZone, SeriesConfig};
 
 /// Every wait that a site may tune, in milliseconds (`wire.md` section 7, `[timing]`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,6 +181,8 @@ pub struct ZoneConfig {
 /// A site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteConfig {
+    /// What applications may ask for.
+    pub applications: Applications,
     /// The gateway's id.
     pub gateway: GatewayId,
     /// The waits.

@@ -8,8 +8,8 @@ use crate::input::{Input, Now};
 use crate::live::Live;
 use crate::reach::Reach;
 use crate::state::State;
+use crate::step::Step;
 use crate::timer::TimerKey;
-use crate::turn::Turn;
 
 /// Timers that fire in one step at most; what is left fires in the next.
 const TIMERS_MAX: usize = 10_000;
@@ -80,7 +80,7 @@ impl Core {
 
     /// One step. `out` holds what the step yields and must be empty before.
     pub fn step(&mut self, now: Now, input: Input, out: &mut Effects) {
-        let mut turn = Turn {
+        let mut step = Step {
             config: &self.config,
             reach: &self.reach,
             state: &mut self.state,
@@ -88,17 +88,18 @@ impl Core {
             now,
             out,
         };
-        turn.watch_clock();
-        turn.take(input);
-        turn.settle_all();
+        step.watch_clock();
+        step.take(input);
+        step.settle_all();
     }
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Start { restored } => self.start(restored),
             Input::Robot { robot, message } => self.robot(robot, message),
+            Input::Client { client, request } => self.client(client, &request),
             Input::Unreadable(refusal) => self.unreadable(refusal),
             Input::Report { elevator, report } => self.report(&elevator, report),
             Input::ZoneFire { zone, clear } => self.zone_fire(&zone, clear),
@@ -140,7 +141,15 @@ impl Turn<'_> {
             };
             match key {
                 TimerKey::Sweep => self.sweep(),
-                TimerKey::Alarms => self.tend_alarms(),
+                TimerKey::Alarms => {
+                    self.tend_alarms();
+                    self.tend_series_alarms();
+                    self.tend_claim_alarms();
+                }
+                TimerKey::Day => self.tend_days(),
+                TimerKey::ClaimSweep => self.sweep_claims(),
+                TimerKey::Claim(claim) => self.tend_claim(&claim),
+                TimerKey::Pool(pool) => self.tend_pool(&pool),
                 TimerKey::Elevator(id) => {
                     self.live.touched.insert(id);
                 }
@@ -242,6 +251,7 @@ impl Turn<'_> {
                     *deadline = deadline.map(|at| at.saturating_add(away_ms));
                 }
                 self.live.frozen_since_ms = None;
+                self.thaw_claims(away_ms);
                 self.live
                     .touched
                     .extend(self.config.elevators.keys().cloned());

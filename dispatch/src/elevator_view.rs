@@ -5,14 +5,14 @@ use protocol::hardware::{Door, Mode, Motion};
 use protocol::ops::{SiteElevator, SiteFloor, SiteView, Suspension, SuspensionCode};
 use protocol::{ElevatorId, Outgoing, Seconds, Side};
 
-use crate::turn::{Turn, cut};
+use crate::step::{Step, cut};
 
 /// How often a robot shall send `status` at least, in milliseconds (`wire.md` section 5).
 const STATUS_MS: u64 = 10_000;
 /// How often an elevator's state is published at least (`wire.md` section 6).
 const ELEVATOR_STATE_MS: u64 = 30_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Publishes the states of touched elevators that changed, and each at least every 30 s.
     pub(crate) fn show_elevators(&mut self) {
         let touched = std::mem::take(&mut self.live.touched);

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use protocol::client::ReplyBody;
 use protocol::ride::{Instruction, Reason, RideState};
 use protocol::robot::Digest;
-use protocol::{ElevatorId, Fence, Landing, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{ClientId, ElevatorId, Fence, Landing, OrderId, RobotId, Timestamp, ZoneId};
 use serde::{Deserialize, Serialize};
 
+use crate::claim::ClaimFact;
 use crate::input::OperatorAction;
+use crate::series::SeriesFact;
+use crate::turn::TurnFact;
 
 /// A fact, tagged with the workflow that it belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +23,38 @@ pub enum Fact {
     Elevator(ElevatorFact),
     /// About a zone or the whole site.
     Site(SiteFact),
+    /// About an order of an application, whatever its workflow.
+    Answer(AnswerFact),
+    /// About a series of numbers.
+    Series(SeriesFact),
+    /// About the tickets of a department.
+    Turn(TurnFact),
+    /// About claims and their pools.
+    Claim(ClaimFact),
+}
+
+/// About an order of an application.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFact {
+    /// It was accepted and answered; a repetition gets the same answer.
+    Given {
+        /// The order.
+        order: OrderId,
+        /// Whose.
+        client: ClientId,
+        /// What makes a repetition the same order.
+        digest: Digest,
+        /// The answer.
+        body: ReplyBody,
+        /// When.
+        at: Timestamp,
+    },
+    /// The order id is free again, after the retention.
+    Forgotten {
+        /// The order.
+        order: OrderId,
+    },
 }
 
 /// About one ride.

@@ -6,13 +6,13 @@ use protocol::robot::{ConnectionState, RobotConnection};
 use protocol::{Code, OrderId, Refusal, RobotId, RobotMessage, limits};
 
 use crate::render::{Asked, bare_reply};
-use crate::turn::{Turn, cut};
+use crate::step::{Step, cut};
 
 /// A message that cannot be read or comes too fast is answered at most once in this time per
 /// topic (`wire.md` section 1).
 const REFUSAL_PAUSE_MS: u64 = 1_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     pub(crate) fn robot(&mut self, robot: RobotId, message: RobotMessage) {
         let (topic, message_id, order) = describe(&message);
         let asked = Asked {
@@ -66,6 +66,12 @@ impl Turn<'_> {
     }
 
     pub(crate) fn unreadable(&mut self, refusal: Refusal) {
+        if let Some((client, kind)) = refusal.client {
+            self.unreadable_of_client(client, kind, refusal.message_id, refusal.order_id, {
+                (refusal.code, refusal.detail)
+            });
+            return;
+        }
         let Some((robot, topic)) = refusal.robot else {
             return;
         };

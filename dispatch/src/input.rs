@@ -1,8 +1,10 @@
 //! Everything that can happen to the core. One input, one step.
 
+use protocol::client::ClientRequest;
 use protocol::hardware::Report;
 use protocol::{
-    ElevatorId, Fence, Inbound, OrderId, Refusal, RobotId, RobotMessage, Timestamp, ZoneId,
+    ClaimId, ClientId, DepartmentId, ElevatorId, Fence, Inbound, OrderId, PoolId, Refusal,
+    ResourceId, RobotId, RobotMessage, SeriesId, Timestamp, ZoneId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +32,14 @@ pub enum Input {
         /// What.
         message: RobotMessage,
     },
-    /// A robot's topic carried something that cannot be read.
+    /// An application asked for something.
+    Client {
+        /// Who.
+        client: ClientId,
+        /// What.
+        request: Box<ClientRequest>,
+    },
+    /// A robot's or an application's topic carried something that cannot be read.
     Unreadable(Refusal),
     /// A driver has something to say.
     Report {
@@ -96,6 +105,7 @@ impl Input {
     pub fn from_wire(inbound: Inbound) -> Option<Self> {
         match inbound {
             Inbound::Robot { robot, message } => Some(Self::Robot { robot, message }),
+            Inbound::Client { client, request } => Some(Self::Client { client, request }),
             Inbound::OwnRide {
                 robot,
                 order,
@@ -162,6 +172,45 @@ pub enum OperatorAction {
         elevator: ElevatorId,
         /// Out of use, or back.
         on: bool,
+    },
+    /// All series.
+    SeriesList,
+    /// One series.
+    SeriesShow(SeriesId),
+    /// A series that was stopped gives numbers again.
+    SeriesResume {
+        /// The series.
+        series: SeriesId,
+        /// The last number that stands on a device; `None` = the last one that is known here.
+        last: Option<u64>,
+    },
+    /// All departments.
+    TurnList,
+    /// One department.
+    TurnShow(DepartmentId),
+    /// All pools.
+    PoolList,
+    /// One pool.
+    PoolShow(PoolId),
+    /// Change the capacity of a pool; nobody is evicted.
+    PoolCapacity {
+        /// The pool.
+        pool: PoolId,
+        /// Its places.
+        capacity: u64,
+    },
+    /// All claims that have not ended.
+    ClaimList,
+    /// The claims that ended last.
+    ClaimHistory,
+    /// One claim.
+    ClaimShow(ClaimId),
+    /// A resource in quarantine was seen stopped.
+    ClaimStopped {
+        /// The pool.
+        pool: PoolId,
+        /// The resource.
+        resource: ResourceId,
     },
     /// No grants any more.
     SiteSuspend {

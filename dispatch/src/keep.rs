@@ -4,42 +4,75 @@ use protocol::OrderId;
 use protocol::text::{cut, detail};
 
 use crate::edge::LedgerChange;
-use crate::fact::{Fact, RideFact};
-use crate::ledger::{self, Ledger, Remembered};
+use crate::fact::{AnswerFact, Fact, RideFact};
+use crate::ledger::{self, Known, Ledger};
+use crate::series;
 use crate::state::State;
 
 /// The tag of the ride workflow in a row's key.
 const RIDE_TAG: &[u8] = b"ride/";
+/// The tag of an application's order.
+const ANSWER_TAG: &[u8] = b"answer/";
+/// The tag of a row that bears a number of a series.
+const SERIES_TAG: &[u8] = b"series/";
 /// Bytes of a key that an error shows; good ones are shorter.
 const KEY_BYTES_SHOWN: usize = 80;
 
 /// The rows of the ledger that change by these facts; `state` is the state after them.
 #[must_use]
 pub fn ledger_changes(state: &State, facts: &[Fact]) -> Vec<LedgerChange> {
-    let mut changes = Vec::new();
-    for fact in facts {
-        let order = match fact {
-            Fact::Ride(RideFact::Admitted { order, .. } | RideFact::Forgotten { order }) => order,
-            Fact::Ride(RideFact::Moved { order, state, .. }) if state.is_terminal() => order,
-            Fact::Ride(_) | Fact::Elevator(_) | Fact::Site(_) => continue,
-        };
-        let row = state.ledger.find(order);
-        changes.push(LedgerChange {
-            key: key_of(order),
-            settled: row.as_ref().is_some_and(|row| row.ended.is_some()),
-            row: mutate!(LedgerUnwritten, row.as_ref().map(ledger::encode), None),
-        });
-    }
-    changes
+    facts
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::Ride(RideFact::Admitted { order, .. } | RideFact::Forgotten { order }) => {
+                Some(ride_change(state, order))
+            }
+            Fact::Ride(RideFact::Moved {
+                order, state: to, ..
+            }) if to.is_terminal() => Some(ride_change(state, order)),
+            Fact::Answer(AnswerFact::Given { order, .. }) => {
+                let row = state.ledger.answer_row(order);
+                Some(settled(
+                    [ANSWER_TAG, order.as_str().as_bytes()].concat(),
+                    row,
+                ))
+            }
+            Fact::Answer(AnswerFact::Forgotten { order }) => Some(settled(
+                [ANSWER_TAG, order.as_str().as_bytes()].concat(),
+                None,
+            )),
+            Fact::Series(fact) => {
+                let (key, row) = fact.row()?;
+                Some(settled([SERIES_TAG, key.as_bytes()].concat(), Some(row)))
+            }
+            Fact::Ride(_) | Fact::Elevator(_) | Fact::Site(_) | Fact::Turn(_) | Fact::Claim(_) => {
+                None
+            }
+        })
+        .collect()
 }
 
-fn key_of(order: &OrderId) -> Vec<u8> {
-    [RIDE_TAG, order.as_str().as_bytes()].concat()
+fn ride_change(state: &State, order: &OrderId) -> LedgerChange {
+    let row = state.ledger.find(order);
+    LedgerChange {
+        key: [RIDE_TAG, order.as_str().as_bytes()].concat(),
+        settled: row.as_ref().is_some_and(|row| row.ended.is_some()),
+        row: mutate!(LedgerUnwritten, row.as_ref().map(ledger::encode), None),
+    }
+}
+
+/// A row that stays as it is until it is removed.
+fn settled(key: Vec<u8>, row: Option<Vec<u8>>) -> LedgerChange {
+    LedgerChange {
+        key,
+        row,
+        settled: true,
+    }
 }
 
 /// A ledger row as the journal holds it, for those who only show it.
 #[must_use]
-pub fn read_row(bytes: &[u8]) -> Option<Remembered> {
+pub fn read_row(bytes: &[u8]) -> Option<Known> {
     ledger::decode(bytes).ok()
 }
 
@@ -109,8 +142,14 @@ impl Ledger {
             key: cut(&String::from_utf8_lossy(key), KEY_BYTES_SHOWN).to_owned(),
             detail: detail(&why),
         };
+        if let Some(name) = key.strip_prefix(SERIES_TAG) {
+            let (series, number) = series::read_key(name).map_err(wrong)?;
+            self.note_row(series, number);
+            return Ok(());
+        }
         let name = key
             .strip_prefix(RIDE_TAG)
+            .or_else(|| key.strip_prefix(ANSWER_TAG))
             .ok_or_else(|| wrong("unknown workflow".to_owned()))?;
         let name = std::str::from_utf8(name).map_err(|error| wrong(error.to_string()))?;
         let order = OrderId::new(name).map_err(|error| wrong(error.to_string()))?;

@@ -8,13 +8,14 @@ mod shelf;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use protocol::client::ReplyBody;
 use protocol::ride::RideState;
 use protocol::robot::Digest;
-use protocol::{ElevatorId, Fence, OrderId, ReasonCode, RobotId, Timestamp};
+use protocol::{ClientId, ElevatorId, Fence, OrderId, ReasonCode, RobotId, SeriesId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-pub(crate) use row::{decode, encode};
+pub(crate) use row::{decode, encode, encode_answer};
 use shelf::Shelf;
 
 /// How an order ended.
@@ -45,6 +46,29 @@ pub struct Remembered {
     pub ended: Option<Ended>,
 }
 
+/// What an application's order is remembered by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Answered {
+    /// What makes a repetition the same order.
+    pub digest: Digest,
+    /// Whose it is.
+    pub client: ClientId,
+    /// When it was answered.
+    pub at: Timestamp,
+    /// The answer, for every repetition.
+    pub body: ReplyBody,
+}
+
+/// An order id that is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Known {
+    /// By a ride.
+    Ride(Remembered),
+    /// By an order of an application.
+    Answer(Answered),
+}
+
 /// Every accepted order within the retention.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
@@ -57,22 +81,43 @@ pub struct Ledger {
     by_age: BTreeSet<(Timestamp, u32)>,
     /// How many orders are on shelves.
     ended: usize,
+    /// The highest number of each series that has a row.
+    highest_rows: BTreeMap<SeriesId, u64>,
 }
 
 impl Ledger {
-    /// What is remembered of an order.
+    /// What is remembered of a ride.
     #[must_use]
     pub fn find(&self, order: &OrderId) -> Option<Remembered> {
+        match self.known(order)? {
+            Known::Ride(row) => Some(row),
+            Known::Answer(_) => None,
+        }
+    }
+
+    /// What an order id is taken by.
+    #[must_use]
+    pub fn known(&self, order: &OrderId) -> Option<Known> {
         if let Some((digest, robot)) = self.live.get(order) {
-            return Some(Remembered {
+            return Some(Known::Ride(Remembered {
                 digest: *digest,
                 robot: robot.clone(),
                 ended: None,
-            });
+            }));
         }
         let (number, _) = self.place_of(order)?;
         // Only rows that can be read are put on a shelf.
         decode(self.shelves.get(&number)?.find(order.as_str())?).ok()
+    }
+
+    /// The highest number of a series whose row the journal held at start.
+    pub(crate) fn highest_row(&self, series: &SeriesId) -> Option<u64> {
+        self.highest_rows.get(series).copied()
+    }
+
+    pub(crate) fn note_row(&mut self, series: SeriesId, number: u64) {
+        let highest = self.highest_rows.entry(series).or_default();
+        *highest = number.max(*highest);
     }
 
     /// How many orders are remembered.
@@ -105,13 +150,27 @@ impl Ledger {
     pub(crate) fn read_row(&mut self, order: OrderId, bytes: &[u8]) -> Result<(), String> {
         let row = decode(bytes)?;
         self.forget(&order);
-        match &row.ended {
-            None => {
-                self.live.insert(order, (row.digest, row.robot));
-            }
-            Some(ended) => self.shelve(&order, ended.at, &encode(&row)),
+        match row {
+            Known::Answer(answered) => self.shelve(&order, answered.at, bytes),
+            Known::Ride(row) => match &row.ended {
+                None => {
+                    self.live.insert(order, (row.digest, row.robot));
+                }
+                Some(ended) => self.shelve(&order, ended.at, &encode(&row)),
+            },
         }
         Ok(())
+    }
+
+    pub(crate) fn answer(&mut self, order: &OrderId, answered: &Answered) {
+        self.forget(order);
+        self.shelve(order, answered.at, &encode_answer(answered));
+    }
+
+    /// An application's order as the journal holds it.
+    pub(crate) fn answer_row(&self, order: &OrderId) -> Option<Vec<u8>> {
+        let (number, _) = self.place_of(order)?;
+        Some(self.shelves.get(&number)?.find(order.as_str())?.to_vec())
     }
 
     pub(crate) fn admit(&mut self, order: OrderId, digest: Digest, robot: RobotId) {

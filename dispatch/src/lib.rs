@@ -10,11 +10,13 @@
 //! * [`config`]: what a site is. [`input`], [`fact`], [`effect`]: what goes in and comes out.
 //! * [`state`] is the fold of facts, [`ledger`] what orders are remembered by, `keep` both as
 //!   bytes; `live` is what is known only while the process runs.
-//! * `core` takes one input; `hearing` is what comes from robots; `turn` is a step at work:
+//! * `core` takes one input; `hearing` is what comes from robots; `step` is one at work:
 //!   `request` admits, `queue`, `rank` and `assign` give elevators, `ride` is the table of
 //!   `ride.md`, `command` and `effort` talk to elevators, `observe` and `sight` say what may be
 //!   believed, `sweep` is what time does, `operator` and `site` what people do, `invariant` the
 //!   laws as code, `render`, `elevator_view` and `watch` what others are told.
+//! * `client` is what comes from applications, for all their workflows; `series` gives numbers,
+//!   `turn` tickets, `claim` resources.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
 #[macro_use]
@@ -26,6 +28,8 @@ pub mod mutant;
 
 mod alarm;
 mod assign;
+mod claim;
+mod client;
 mod command;
 pub mod config;
 mod core;
@@ -49,21 +53,27 @@ mod reach;
 mod render;
 mod request;
 mod ride;
+mod series;
 mod sight;
 mod site;
 pub mod state;
+mod step;
 mod sweep;
 mod timer;
 mod turn;
 mod watch;
 
+pub use claim::{Acquisition, ClaimFact, ClaimRow, Claims, PoolView};
 pub use config::{
-    ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
+    Applications, CivilZone, ElevatorConfig, Limits, PoolConfig, QueuePolicy, Quota, ResourceClass,
+    SeriesConfig, ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
 };
 pub use core::Core;
-pub use effect::{Effect, Effects, OperatorAnswer};
-pub use fact::{ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
+pub use effect::{Effect, Effects, Note, OperatorAnswer};
+pub use fact::{AnswerFact, ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 pub use input::{Input, Now, OperatorAction, OperatorRequest, ResolveOutcome};
 pub use keep::{LoadError, ledger_changes, read_row};
 pub use ledger::Ledger;
+pub use series::{Row as SeriesRow, Series, SeriesFact, SeriesView};
 pub use state::State;
+pub use turn::{Department, Ticket, TicketStatus, TurnFact, TurnView};

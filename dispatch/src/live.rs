@@ -9,9 +9,12 @@ use protocol::hardware::{Mode, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
-use protocol::{ElevatorId, Landing, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{
+    ClaimId, ClientId, ElevatorId, Landing, OrderId, PoolId, RobotId, Timestamp, ZoneId,
+};
 
 use crate::alarm::Alarms;
+use crate::claim::{Lease, PoolWatch};
 use crate::effort::{Efforts, QueryState};
 use crate::fact::Claim;
 use crate::input::Now;
@@ -29,6 +32,12 @@ pub(crate) struct Live {
     pub(crate) queued: Waiters,
     /// The robots.
     pub(crate) robots: BTreeMap<RobotId, Robot>,
+    /// The applications.
+    pub(crate) clients: BTreeMap<ClientId, Client>,
+    /// How long claims have.
+    pub(crate) leases: BTreeMap<ClaimId, Lease>,
+    /// The pools.
+    pub(crate) pools: BTreeMap<PoolId, PoolWatch>,
     /// What each zone's fire input said last; absent until it was read.
     pub(crate) fire_clear: BTreeMap<ZoneId, bool>,
     /// The moments at which something is due.
@@ -67,6 +76,13 @@ pub(crate) struct Live {
     pub(crate) touched: BTreeSet<ElevatorId>,
     /// Elevator states as they were published last, with the moment.
     pub(crate) published: BTreeMap<ElevatorId, (protocol::elevator::ElevatorView, u64)>,
+}
+
+impl Live {
+    /// What is known of a pool; pools are few, those of the configuration.
+    pub(crate) fn pool(&mut self, pool: &PoolId) -> &mut PoolWatch {
+        self.pools.entry(pool.clone()).or_default()
+    }
 }
 
 /// What is known of a car.
@@ -226,6 +242,19 @@ pub(crate) struct Robot {
     pub(crate) messages: u32,
     /// The last answer to an unreadable or rate-limited message, per topic.
     pub(crate) refused_ms: BTreeMap<RobotTopic, u64>,
+}
+
+/// What is known of an application.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Client {
+    /// Any message came last then.
+    pub(crate) heard_ms: u64,
+    /// The second that messages are counted in.
+    pub(crate) second: u64,
+    /// Messages in that second.
+    pub(crate) messages: u32,
+    /// The last answer to an unreadable message.
+    pub(crate) refused_ms: Option<u64>,
 }
 
 /// Looks at a signal that disagrees (`ride.md` section 1: `entry_recheck_s` x 3).

@@ -5,9 +5,9 @@ use protocol::ride::RideState;
 use protocol::{CommandId, ElevatorId, OrderId};
 
 use crate::fact::{ElevatorFact, Fact};
-use crate::turn::Turn;
+use crate::step::Step;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// A driver has something to say about an elevator.
     pub(crate) fn report(&mut self, elevator: &ElevatorId, report: Report) {
         if !self.live.cars.contains_key(elevator) {

@@ -12,21 +12,21 @@ use crate::fact::{ElevatorFact, Fact, KeptUntil, SiteFact};
 use crate::input::{OperatorAction, OperatorRequest, ResolveOutcome};
 use crate::ride::Afterwards;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn, reason};
+use crate::step::{Shift, Step, reason};
 
 /// How old the reading may be that an operator's action is founded on.
 pub(crate) const READ_MS: u64 = 30_000;
 
 pub(crate) type Answer = Result<OperatorAnswer, String>;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// An operator asks for something.
     pub(crate) fn operator(&mut self, request: OperatorRequest) {
         let answer = self.act(&request);
         if answer.is_ok() && !is_a_look(&request.action) {
             self.record(Fact::Site(SiteFact::Operator {
-                operator: crate::turn::cut(request.operator),
-                reason: crate::turn::cut(request.reason),
+                operator: crate::step::cut(request.operator),
+                reason: crate::step::cut(request.reason),
                 action: request.action,
                 at: self.now.wall,
             }));
@@ -88,6 +88,23 @@ impl Turn<'_> {
                 force,
             } => self.reset(elevator, *car_seen_empty, *force),
             OperatorAction::ElevatorMaintenance { elevator, on } => self.maintain(elevator, *on),
+            OperatorAction::SeriesList => Ok(OperatorAnswer::Series(self.series_views())),
+            OperatorAction::SeriesShow(id) => self.series_view(id),
+            OperatorAction::SeriesResume { series, last } => self.resume_series(series, *last),
+            OperatorAction::TurnList => Ok(OperatorAnswer::Turns(self.turn_views())),
+            OperatorAction::TurnShow(id) => self.turn_view(id),
+            OperatorAction::PoolList => Ok(OperatorAnswer::Pools(self.pool_views())),
+            OperatorAction::PoolShow(id) => self.pool_view(id),
+            OperatorAction::PoolCapacity { pool, capacity } => self.set_capacity(pool, *capacity),
+            OperatorAction::ClaimList => Ok(OperatorAnswer::Claims(self.claim_rows())),
+            OperatorAction::ClaimHistory => {
+                let past = self.state.claims.past.iter().cloned();
+                Ok(OperatorAnswer::Claims(past.collect()))
+            }
+            OperatorAction::ClaimShow(id) => self.claim_view(id),
+            OperatorAction::ClaimStopped { pool, resource } => {
+                self.resource_stopped(pool, resource)
+            }
             OperatorAction::SiteSuspend { zone } => self.suspend(zone.as_ref()),
             OperatorAction::SiteResume { zone } => self.resume(zone.as_ref()),
         }
@@ -315,11 +332,23 @@ fn is_a_look(action: &OperatorAction) -> bool {
         OperatorAction::ElevatorList
         | OperatorAction::ElevatorShow(_)
         | OperatorAction::OrderList
-        | OperatorAction::OrderShow(_) => true,
+        | OperatorAction::OrderShow(_)
+        | OperatorAction::SeriesList
+        | OperatorAction::SeriesShow(_)
+        | OperatorAction::TurnList
+        | OperatorAction::TurnShow(_)
+        | OperatorAction::PoolList
+        | OperatorAction::PoolShow(_)
+        | OperatorAction::ClaimList
+        | OperatorAction::ClaimHistory
+        | OperatorAction::ClaimShow(_) => true,
         OperatorAction::OrderCancel(_)
         | OperatorAction::ElevatorResolve { .. }
         | OperatorAction::ElevatorReset { .. }
         | OperatorAction::ElevatorMaintenance { .. }
+        | OperatorAction::SeriesResume { .. }
+        | OperatorAction::PoolCapacity { .. }
+        | OperatorAction::ClaimStopped { .. }
         | OperatorAction::SiteSuspend { .. }
         | OperatorAction::SiteResume { .. } => false,
     }

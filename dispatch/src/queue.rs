@@ -7,14 +7,14 @@ use protocol::{ElevatorId, OrderId, ReasonCode, limits};
 
 use crate::rank::Rank;
 use crate::state::Ride;
-use crate::turn::{Turn, reason};
+use crate::step::{Step, reason};
 
 /// A position or an estimate is told again after this (`wire.md` section 4).
 const TELL_MS: u64 = 5_000;
 /// How long a ride takes where none was seen yet, for estimates only.
 const RIDE_MS_GUESS: u64 = 60_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Puts a ride into the queue, or ranks it anew where it is in it.
     pub(crate) fn enqueue(&mut self, order: &OrderId) {
         if let Some(ride) = self.state.rides.get(order) {

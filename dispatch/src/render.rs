@@ -5,7 +5,7 @@ use protocol::{Code, Landing, MessageId, OrderId, Outgoing, RobotId, Seconds, Ti
 
 use crate::ledger::Ended;
 use crate::state::Ride;
-use crate::turn::{Turn, cut};
+use crate::step::{Step, cut};
 
 /// Whom a reply goes to, and what it answers.
 #[derive(Debug, Clone)]
@@ -43,7 +43,41 @@ pub(crate) fn bare_reply(asked: &Asked, result: ReplyResult) -> RideReply {
     }
 }
 
-impl Turn<'_> {
+/// When a refused request may come again; `None` where it would be refused again.
+pub(crate) fn retry_after(code: Code) -> Option<Seconds> {
+    match code {
+        Code::Unavailable | Code::QueueFull => Some(Seconds::from_ms(10_000)),
+        Code::RateLimited => Some(Seconds::from_ms(1_000)),
+        Code::TooLarge
+        | Code::Malformed
+        | Code::OrderConflict
+        | Code::StaleRequest
+        | Code::UnknownFloor
+        | Code::SameFloor
+        | Code::UnknownElevator
+        | Code::NotServed
+        | Code::SiteSuspended
+        | Code::RobotBusy
+        | Code::UnknownOrder
+        | Code::NotOwner
+        | Code::WrongState
+        | Code::StaleFence
+        | Code::CapacityFull
+        | Code::QuotaExceeded
+        | Code::ResourceTaken
+        | Code::NotEligible
+        | Code::UnknownPool
+        | Code::UnknownClaim
+        | Code::ClaimExpired
+        | Code::UnknownSeries
+        | Code::SeriesExhausted
+        | Code::UnknownNumber
+        | Code::UnknownDepartment
+        | Code::NoTurnWaiting => None,
+    }
+}
+
+impl Step<'_> {
     /// Answers with the ride as it is at the end of the step.
     pub(crate) fn reply(&mut self, asked: &Asked, result: ReplyResult) {
         let reply = self.reply_view(asked, result);
@@ -55,24 +89,7 @@ impl Turn<'_> {
         let mut reply = self.reply_view(asked, ReplyResult::Rejected);
         reply.code = Some(code);
         reply.detail = Some(cut(detail));
-        reply.retry_after_s = match code {
-            Code::Unavailable | Code::QueueFull => Some(Seconds::from_ms(10_000)),
-            Code::RateLimited => Some(Seconds::from_ms(1_000)),
-            Code::TooLarge
-            | Code::Malformed
-            | Code::OrderConflict
-            | Code::StaleRequest
-            | Code::UnknownFloor
-            | Code::SameFloor
-            | Code::UnknownElevator
-            | Code::NotServed
-            | Code::SiteSuspended
-            | Code::RobotBusy
-            | Code::UnknownOrder
-            | Code::NotOwner
-            | Code::WrongState
-            | Code::StaleFence => None,
-        };
+        reply.retry_after_s = retry_after(code);
         self.send_reply(asked, reply);
     }
 

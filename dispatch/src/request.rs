@@ -2,25 +2,37 @@
 
 use protocol::ride::{Instruction, ReplyResult, RideState};
 use protocol::robot::{Digest, Place, RideRequest};
-use protocol::{Code, Landing, OrderId, limits};
+use protocol::{Code, Landing, OrderId, Timestamp, limits};
 
 use crate::fact::{Fact, RideFact};
+use crate::ledger::Known;
 use crate::live::Progress;
 use crate::queue::signed;
 use crate::render::{Asked, bare_reply};
 use crate::state::Ride;
+use crate::step::{Shift, Step};
 use crate::timer::TimerKey;
-use crate::turn::{Shift, Turn};
 
 type Refused = (Code, String);
 
-impl Turn<'_> {
+impl Step<'_> {
     /// `ride/request` (`wire.md` section 3; the rows `request` of `ride.md`).
     pub(crate) fn request(&mut self, asked: &Asked, request: &RideRequest) {
         let digest = request.digest(&asked.robot);
-        let known = self.state.ledger.find(&request.order_id);
-        if let Some(known) = mutate!(RideTwice, known, known.filter(|row| row.ended.is_none())) {
-            if known.robot == asked.robot && mutate!(NoConflict, known.digest == digest, true) {
+        let found = self.state.ledger.known(&request.order_id);
+        let known = mutate!(
+            RideTwice,
+            found,
+            found.filter(|known| matches!(known, Known::Ride(row) if row.ended.is_none()))
+        );
+        if let Some(known) = known {
+            let is_same = match known {
+                Known::Ride(known) => {
+                    known.robot == asked.robot && mutate!(NoConflict, known.digest == digest, true)
+                }
+                Known::Answer(_) => false,
+            };
+            if is_same {
                 self.reply(asked, ReplyResult::Duplicate);
             } else {
                 let detail = format!(
@@ -107,18 +119,22 @@ impl Turn<'_> {
         Ok(ride)
     }
 
-    fn check_age(&self, request: &RideRequest) -> Result<(), Refused> {
+    /// An order id that may be forgotten must not be taken for a new one.
+    pub(crate) fn check_moment(&self, timestamp: Timestamp) -> Result<(), Refused> {
         let now = self.now.wall;
-        let age_ms = now.since(request.timestamp);
-        let ahead_ms = request.timestamp.since(now);
+        let age_ms = now.since(timestamp);
+        let ahead_ms = timestamp.since(now);
         let retention_ms = self.config.limits.dedup_retention_s.saturating_mul(1000);
         if age_ms > retention_ms || ahead_ms > u64::from(limits::FUTURE_S_MAX) * 1000 {
-            let detail = format!(
-                "timestamp {} is too far from the gateway's {now}",
-                request.timestamp
-            );
+            let detail = format!("timestamp {timestamp} is too far from the gateway's {now}");
             return Err((Code::StaleRequest, detail));
         }
+        Ok(())
+    }
+
+    fn check_age(&self, request: &RideRequest) -> Result<(), Refused> {
+        self.check_moment(request.timestamp)?;
+        let now = self.now.wall;
         if let Some(expires_at) = request.expires_at.filter(|at| *at <= now) {
             let detail = format!("expires_at {expires_at} is past, the gateway has {now}");
             return Err((Code::StaleRequest, detail));

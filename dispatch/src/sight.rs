@@ -5,7 +5,7 @@ use protocol::ops::Presence;
 use protocol::{ElevatorId, Landing, RobotId, Side, ZoneId};
 
 use crate::fact::KeptUntil;
-use crate::turn::Turn;
+use crate::step::Step;
 
 /// What a presence signal says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Occupancy {
     NotRead,
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     /// The mode that the elevator is in, as far as it is known (`ride.md` section 0).
     pub(crate) fn mode(&self, elevator: &ElevatorId) -> Mode {
         let Some(config) = self.config.elevators.get(elevator) else {

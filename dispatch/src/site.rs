@@ -6,9 +6,9 @@ use protocol::{ElevatorId, ReasonCode, ZoneId};
 use crate::effect::OperatorAnswer;
 use crate::fact::{Fact, SiteFact};
 use crate::operator::{Answer, READ_MS};
-use crate::turn::{Turn, reason};
+use crate::step::{Step, reason};
 
-impl Turn<'_> {
+impl Step<'_> {
     fn zones(&self, zone: Option<&ZoneId>) -> Result<Vec<ZoneId>, String> {
         match zone {
             None => Ok(self.config.zones.keys().cloned().collect()),

@@ -7,13 +7,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use protocol::ride::{Instruction, Reason, RideState};
 use protocol::robot::Digest;
-use protocol::{ElevatorId, Fence, Landing, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{
+    DepartmentId, ElevatorId, Fence, Landing, OrderId, RobotId, SeriesId, Timestamp, ZoneId,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claims;
 pub use crate::elevator::{Block, Elevator, Owner, Zone};
-use crate::fact::{Claim, ElevatorFact, Fact, RideFact, SiteFact};
+use crate::fact::{AnswerFact, Claim, ElevatorFact, Fact, RideFact, SiteFact};
 use crate::input::OperatorAction;
-use crate::ledger::{Ended, Ledger};
+use crate::ledger::{Answered, Ended, Ledger};
+use crate::series::Series;
+use crate::turn::Department;
 
 /// Operator actions that are kept for `elevator show`.
 const HISTORY_MAX: usize = 256;
@@ -95,6 +100,15 @@ pub struct State {
     pub zones: BTreeMap<ZoneId, Zone>,
     /// The last operator actions.
     pub history: VecDeque<HistoryEntry>,
+    /// The series that facts are known of.
+    #[serde(default)]
+    pub series: BTreeMap<SeriesId, Series>,
+    /// The departments that facts are known of.
+    #[serde(default)]
+    pub turns: BTreeMap<DepartmentId, Department>,
+    /// The claims.
+    #[serde(default)]
+    pub claims: Claims,
     /// Every accepted order within the retention; kept in a store of its own.
     #[serde(skip)]
     pub ledger: Ledger,
@@ -107,6 +121,16 @@ impl State {
             Fact::Ride(fact) => self.apply_ride(fact),
             Fact::Elevator(fact) => self.apply_elevator(fact),
             Fact::Site(fact) => self.apply_site(fact),
+            Fact::Answer(fact) => self.apply_answer(fact),
+            Fact::Series(fact) => {
+                let series = self.series.entry(fact.series().clone()).or_default();
+                series.apply(fact);
+            }
+            Fact::Turn(fact) => {
+                let department = self.turns.entry(fact.department().clone()).or_default();
+                department.apply(fact);
+            }
+            Fact::Claim(fact) => self.claims.apply(fact),
         }
     }
 
@@ -254,6 +278,27 @@ impl State {
                 self.robots.remove(&ride.robot);
             }
             self.rides.remove(order);
+        }
+    }
+
+    fn apply_answer(&mut self, fact: &AnswerFact) {
+        match fact {
+            AnswerFact::Given {
+                order,
+                client,
+                digest,
+                body,
+                at,
+            } => {
+                let answered = Answered {
+                    digest: *digest,
+                    client: client.clone(),
+                    at: *at,
+                    body: body.clone(),
+                };
+                self.ledger.answer(order, &answered);
+            }
+            AnswerFact::Forgotten { order } => self.ledger.forget(order),
         }
     }
 

@@ -3,12 +3,12 @@
 use protocol::ride::{Instruction, RideState};
 use protocol::{OrderId, ReasonCode};
 
-use crate::fact::{Fact, KeptUntil, RideFact};
+use crate::fact::{AnswerFact, Fact, KeptUntil, RideFact};
 use crate::live::Robot;
 use crate::queue::signed;
 use crate::ride::Afterwards;
+use crate::step::{Shift, Step};
 use crate::timer::TimerKey;
-use crate::turn::{Shift, Turn};
 
 /// What a robot is told about an ended ride is kept so long (`wire.md` section 4).
 const ARCHIVE_MS: u64 = 3_600_000;
@@ -20,7 +20,7 @@ const SWEEP_AGAIN_MS: u64 = 20;
 /// A robot without a live ride is forgotten after so long without a word.
 const ROBOT_FORGOTTEN_MS: u64 = 600_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Lease, expiry and promotion of a ride.
     pub(crate) fn tend_ride(&mut self, order: &OrderId) {
         if self.live.frozen_since_ms.is_some() {
@@ -129,6 +129,7 @@ impl Turn<'_> {
             let soon = self.now.mono_ms.saturating_add(SWEEP_AGAIN_MS);
             self.live.timers.set(TimerKey::Sweep, Some(soon));
         }
+        self.forget_silent_clients();
         let robots = &self.state.robots;
         self.live.robots.retain(|id, robot: &mut Robot| {
             robots.contains_key(id) || now_ms < robot.heard_ms.saturating_add(ROBOT_FORGOTTEN_MS)
@@ -159,7 +160,12 @@ impl Turn<'_> {
             let Some(order) = self.state.ledger.oldest_ended(limit) else {
                 return is_more;
             };
-            self.record(Fact::Ride(RideFact::Forgotten { order }));
+            let is_ride = self.state.ledger.find(&order).is_some();
+            self.record(if is_ride {
+                Fact::Ride(RideFact::Forgotten { order })
+            } else {
+                Fact::Answer(AnswerFact::Forgotten { order })
+            });
         }
         true
     }

@@ -6,9 +6,9 @@ use protocol::ops::{Alarm, Severity};
 use protocol::ride::RideState;
 use protocol::{AlarmCode, ElevatorId, Outgoing, limits};
 
-use crate::alarm::{Open, Subject, Wanted, alarm_id, alarm_of};
+use crate::alarm::{Open, Subject, Wanted, alarm_id, alarm_of, is_of_applications};
+use crate::step::{Step, cut};
 use crate::timer::TimerKey;
-use crate::turn::{Turn, cut};
 
 /// Critical alarms are repeated every 60 s (`wire.md` section 6).
 const REPEAT_MS: u64 = 60_000;
@@ -17,7 +17,7 @@ const CLOCK_JUMP_SHOWN_MS: u64 = 60_000;
 /// A controller's clock that is off is told for this long after it was last seen so.
 const CLOCK_OFF_SHOWN_MS: u64 = 120_000;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Raises what ought to stand, clears what ought not, repeats what is due.
     pub(crate) fn tend_alarms(&mut self) {
         let all = self.live.cars.keys().chain(self.state.elevators.keys());
@@ -28,10 +28,18 @@ impl Turn<'_> {
     /// The same for the site and these elevators; nothing happened to the others.
     pub(crate) fn tend_alarms_of(&mut self, elevators: &BTreeSet<ElevatorId>) {
         let wanted = self.wanted_alarms(elevators);
-        let is_theirs = |subject: &Subject| {
+        self.settle_alarms(wanted, |subject| {
             let elevator = subject.elevator.as_ref();
-            elevator.is_none_or(|id| elevators.contains(id))
-        };
+            !is_of_applications(subject.code) && elevator.is_none_or(|id| elevators.contains(id))
+        });
+    }
+
+    /// The same for the alarms of one code of applications.
+    pub(crate) fn tend_alarms_of_code(&mut self, code: AlarmCode, wanted: Wanted) {
+        self.settle_alarms(wanted, |subject| subject.code == code);
+    }
+
+    fn settle_alarms(&mut self, wanted: Wanted, is_theirs: impl Fn(&Subject) -> bool) {
         let now_ms = self.now.mono_ms;
         let mut said = Vec::new();
         let mut changed = false;
@@ -101,7 +109,9 @@ impl Turn<'_> {
         let open = self.live.alarms.open.values();
         let repeats = open
             .filter(|open| open.alarm.severity == Severity::Critical)
-            .map(|open| open.said_ms.saturating_add(REPEAT_MS));
+            .map(|open| open.said_ms.saturating_add(REPEAT_MS))
+            // One that is due may be another's to say.
+            .map(|at| at.max(self.now.mono_ms.saturating_add(1)));
         let clocks = self.live.cars.values().filter_map(|car| car.clock_off_ms);
         let clocks = clocks.map(|at| at.saturating_add(CLOCK_OFF_SHOWN_MS));
         let jump = self.live.clock_jump_ms;

@@ -3,7 +3,8 @@
 use crate::word::words;
 
 words! {
-    /// Why a request, an event or a cancel was refused (`wire.md` section 3).
+    /// Why a request, an event or a cancel was refused (`wire.md` section 3; from `CAPACITY_FULL`
+    /// on of applications, `wire.md` section 8).
     Code {
         /// The payload is larger than 16 KiB.
         TooLarge = "TOO_LARGE",
@@ -39,6 +40,30 @@ words! {
         WrongState = "WRONG_STATE",
         /// The fence is not the ride's.
         StaleFence = "STALE_FENCE",
+        /// Every place of the pool is taken.
+        CapacityFull = "CAPACITY_FULL",
+        /// A quota that a label falls under is used up.
+        QuotaExceeded = "QUOTA_EXCEEDED",
+        /// The resource is held, or in quarantine.
+        ResourceTaken = "RESOURCE_TAKEN",
+        /// The pool has no such resource.
+        NotEligible = "NOT_ELIGIBLE",
+        /// The site has no such pool.
+        UnknownPool = "UNKNOWN_POOL",
+        /// There was never such a claim, or it is forgotten.
+        UnknownClaim = "UNKNOWN_CLAIM",
+        /// The claim has ended.
+        ClaimExpired = "CLAIM_EXPIRED",
+        /// The site has no such series.
+        UnknownSeries = "UNKNOWN_SERIES",
+        /// The series has no number left, nor has one that it goes on with.
+        SeriesExhausted = "SERIES_EXHAUSTED",
+        /// The series has never given this number.
+        UnknownNumber = "UNKNOWN_NUMBER",
+        /// The site has no such department.
+        UnknownDepartment = "UNKNOWN_DEPARTMENT",
+        /// Nobody waits in the department.
+        NoTurnWaiting = "NO_TURN_WAITING",
     }
 }
 
@@ -138,5 +163,13 @@ words! {
         DuplicateGateway = "DUPLICATE_GATEWAY",
         /// The embedded broker listens beyond loopback.
         Insecure = "INSECURE",
+        /// 80 % of a pool were taken for 60 s.
+        CapacityHigh = "CAPACITY_HIGH",
+        /// Ten claims of a pool or more were cleaned up by one sweep.
+        CleanupHigh = "CLEANUP_HIGH",
+        /// A physical resource lost its holder and was not seen stopped.
+        Quarantined = "QUARANTINED",
+        /// A series has no number left, or was stopped.
+        SeriesExhausted = "SERIES_EXHAUSTED",
     }
 }

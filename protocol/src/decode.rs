@@ -10,12 +10,13 @@
 //! * `-0` is no integer, nor is a number beyond 64 bits.
 //! * An id is reported in a refusal where it was read before the defect, is valid, and came once.
 
+mod client;
 mod controller;
 mod robot;
 
 use crate::code::Code;
 use crate::field::{Bad, integer, name, optional, required, word};
-use crate::id::{ElevatorId, Fence, GatewayId, RobotId};
+use crate::id::{ClientId, ElevatorId, Fence, GatewayId, RobotId};
 use crate::json::{self, Object};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::message::{Inbound, Refusal, RobotMessage, RobotTopic};
@@ -64,6 +65,7 @@ pub fn decode(topics: &Topics, topic: &str, payload: &[u8], retained: bool) -> D
         Topic::RideCancel(id) => from_robot(id, RobotTopic::Cancel, payload, retained),
         Topic::RobotStatus(id) => from_robot(id, RobotTopic::Status, payload, retained),
         Topic::RobotConnection(id) => from_robot(id, RobotTopic::Connection, payload, retained),
+        Topic::ClientRequest(id) => from_client(id, payload, retained),
         Topic::ElevatorEvent(elevator) => from_controller(elevator, payload, retained),
         Topic::GatewayConnection(gateway) => from_gateway(gateway, payload),
         Topic::RideState(robot) => own(payload, retained, |fields| own_ride(robot, fields)),
@@ -73,6 +75,7 @@ pub fn decode(topics: &Topics, topic: &str, payload: &[u8], retained: bool) -> D
         Topic::Site
         | Topic::RideReply(_)
         | Topic::ElevatorCommand(_)
+        | Topic::ClientReply(_)
         | Topic::Alarm
         | Topic::Alarms => Decoded::Ignored(Ignored::NotOurs),
     }
@@ -97,6 +100,22 @@ fn from_robot(robot: RobotId, topic: RobotTopic, payload: &[u8], retained: bool)
         Ok(message) => Decoded::Message(Inbound::Robot { robot, message }),
         Err(refusal) => Decoded::Refused(Refusal {
             robot: Some((robot, topic)),
+            ..refusal
+        }),
+    }
+}
+
+fn from_client(id: ClientId, payload: &[u8], retained: bool) -> Decoded {
+    if retained {
+        return Decoded::Ignored(Ignored::Retained);
+    }
+    match message(payload, client::request) {
+        Ok(request) => Decoded::Message(Inbound::Client {
+            client: id,
+            request: Box::new(request),
+        }),
+        Err(refusal) => Decoded::Refused(Refusal {
+            client: Some((id, client::kind_of(payload))),
             ..refusal
         }),
     }
@@ -141,6 +160,7 @@ fn message<T>(
         let bytes = payload.len();
         return Err(Refusal {
             robot: None,
+            client: None,
             code: Code::TooLarge,
             detail: format!(
                 "the payload is {bytes} bytes long, at most {MESSAGE_BYTES_MAX} are allowed"
@@ -156,6 +176,7 @@ fn message<T>(
     };
     result.map_err(|why| Refusal {
         robot: None,
+        client: None,
         code: Code::Malformed,
         detail: detail(&why),
         message_id: optional(&document.fields, "message_id", name)

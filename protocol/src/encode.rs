@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use crate::client::{ClientReply, Fields};
 use crate::code::Code;
 use crate::elevator::ElevatorCommand;
 use crate::floor::{FloorLabel, Side};
@@ -63,6 +64,9 @@ impl Outgoing {
             Self::ElevatorCommand(command) => {
                 Topic::ElevatorCommand(command.command.elevator_id.clone())
             }
+            Self::ClientReply { client, .. } | Self::ClaimState { client, .. } => {
+                Topic::ClientReply(client.clone())
+            }
             Self::Alarm(_) => Topic::Alarm,
             Self::Alarms(_) => Topic::Alarms,
             Self::Site(_) => Topic::Site,
@@ -80,7 +84,11 @@ impl Outgoing {
             | Self::Alarms(_)
             | Self::Site(_)
             | Self::GatewayConnection(..) => true,
-            Self::RideReply { .. } | Self::ElevatorCommand(_) | Self::Alarm(_) => false,
+            Self::RideReply { .. }
+            | Self::ElevatorCommand(_)
+            | Self::ClientReply { .. }
+            | Self::ClaimState { .. }
+            | Self::Alarm(_) => false,
         }
     }
 
@@ -95,6 +103,8 @@ impl Outgoing {
             Self::ElevatorCommand(command) => {
                 frame("elevator.command", stamp, &CommandBody::new(command))
             }
+            Self::ClientReply { reply, .. } => json(&ClientFrame::new(stamp, reply)),
+            Self::ClaimState { view, .. } => frame("claim.state", stamp, view.as_ref()),
             Self::Alarm(alarm) => frame("ops.alarm", stamp, alarm),
             Self::Alarms(alarms) => frame("ops.alarms", stamp, &AlarmsBody { alarms }),
             Self::Site(site) => frame("site", stamp, site),
@@ -199,6 +209,45 @@ impl<'a> ReplyFrame<'a> {
             side: reply.side,
             queue_position: reply.queue_position,
             eta_s: reply.eta_s,
+        }
+    }
+}
+
+/// An application's reply: as [`ReplyFrame`], with the fields of what was asked for.
+#[derive(Serialize)]
+struct ClientFrame<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    message_id: &'a MessageId,
+    timestamp: Timestamp,
+    received_at: Timestamp,
+    source: String,
+    in_reply_to: &'a Option<MessageId>,
+    order_id: &'a Option<OrderId>,
+    result: ReplyResult,
+    code: Option<Code>,
+    #[serde(serialize_with = "serialize_optional_detail")]
+    detail: &'a Option<String>,
+    retry_after_s: Option<Seconds>,
+    #[serde(flatten)]
+    body: Fields<'a>,
+}
+
+impl<'a> ClientFrame<'a> {
+    fn new(stamp: &'a Stamp, reply: &'a ClientReply) -> Self {
+        Self {
+            kind: reply.kind_word(),
+            message_id: &stamp.message_id,
+            timestamp: stamp.timestamp,
+            received_at: reply.received_at,
+            source: source(stamp),
+            in_reply_to: &reply.in_reply_to,
+            order_id: &reply.order_id,
+            result: reply.result,
+            code: reply.code,
+            detail: &reply.detail,
+            retry_after_s: reply.retry_after_s,
+            body: Fields(&reply.body),
         }
     }
 }

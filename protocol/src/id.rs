@@ -97,24 +97,46 @@ macro_rules! identifiers {
 }
 
 identifiers! {
+    /// Whoever approves a claim, or refuses it.
+    ApproverId;
     /// A bank of elevators that one group controller serves.
     BankId;
+    /// One acquisition of a resource; each has its own.
+    ClaimId;
+    /// An application; also its MQTT user name.
+    ClientId;
     /// One command to a controller; a re-send of the same effect carries the same one.
     CommandId;
+    /// A department whose customers take turns.
+    DepartmentId;
+    /// A desk at which a turn is called.
+    DeskId;
     /// An elevator: one car.
     ElevatorId;
     /// A gateway, as in its client ids and topics.
     GatewayId;
     /// One start of a gateway process; new at each start.
     InstanceId;
+    /// What a quota counts by: a user, a department, a project, a tenant or a line.
+    LabelValue;
     /// One message on the wire; a sender's re-send carries the same one.
     MessageId;
     /// An order: the task a ride belongs to, unique per site.
     OrderId;
+    /// Whoever holds a claim.
+    OwnerId;
+    /// A pool: resources of one kind with one capacity.
+    PoolId;
+    /// A resource of a pool: a robot place, a charger, a licence.
+    ResourceId;
     /// A robot; also its MQTT user name.
     RobotId;
+    /// A series of numbers.
+    SeriesId;
     /// A site: a building or a campus under one gateway.
     SiteId;
+    /// A user of an application: a customer, a member of staff.
+    UserId;
     /// A zone: the elevators that fire and suspension touch together.
     ZoneId;
 }

@@ -11,11 +11,13 @@
 //!   carries.
 //! * [`robot`]: what a robot says; [`ride`]: what it is told; [`elevator`]: controllers and the
 //!   state of an elevator on MQTT; [`ops`]: alarms, site, gateway presence.
+//! * [`client`]: what applications say and are told about claims, numbers and turns.
 //! * [`hardware`]: commands to and observations of an elevator, whatever wire they use.
 //! * [`message`]: all of them as one type each; [`topic`], [`mod@decode`], [`encode`]: bytes to
 //!   messages and back; [`peer`]: the same from the robots' and controllers' side.
 //! * [`schema`]: JSON Schema of every message; [`text`]: what may stand in a `detail`.
 
+pub mod client;
 pub mod code;
 pub mod decode;
 pub mod elevator;
@@ -42,9 +44,10 @@ pub use decode::{Decoded, Ignored, decode};
 pub use encode::{Envelope, Stamp};
 pub use floor::{FloorLabel, Landing, Side};
 pub use id::{
-    BankId, CommandId, ElevatorId, Fence, GatewayId, InstanceId, MessageId, OrderId, RobotId,
-    SiteId, ZoneId,
+    ApproverId, BankId, ClaimId, ClientId, CommandId, DepartmentId, DeskId, ElevatorId, Fence,
+    GatewayId, InstanceId, LabelValue, MessageId, OrderId, OwnerId, PoolId, ResourceId, RobotId,
+    SeriesId, SiteId, UserId, ZoneId,
 };
 pub use message::{Inbound, Outgoing, Refusal, RobotMessage};
-pub use time::{Seconds, Timestamp};
+pub use time::{Date, Seconds, Timestamp};
 pub use topic::{Topic, Topics};

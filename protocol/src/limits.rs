@@ -46,3 +46,23 @@ pub const ALARMS_MAX: usize = 1024;
 pub const ROBOTS_MAX: usize = 100_000;
 /// Bytes of the text of a controller's fault or answer (`wire.md` section 6, `detail`).
 pub const CONTROLLER_DETAIL_BYTES_MAX: usize = 256;
+/// Bytes of a device's attributes in a series, as compact JSON (`wire.md` section 8).
+pub const DEVICE_BYTES_MAX: usize = 2 * 1024;
+/// Shortest lease of a claim in seconds (`wire.md` section 8).
+pub const LEASE_S_MIN: u32 = 5;
+/// Longest lease of a claim in seconds (`wire.md` section 8).
+pub const LEASE_S_MAX: u32 = 3_600;
+/// Longest wait for a place in seconds (`wire.md` section 8).
+pub const WAIT_S_MAX: u32 = 86_400;
+/// Applications whose rate the gateway keeps.
+pub const CLIENTS_MAX: usize = 10_000;
+/// Series of a site.
+pub const SERIES_MAX: usize = 1_024;
+/// Departments of a site.
+pub const DEPARTMENTS_MAX: usize = 1_024;
+/// Pools of a site.
+pub const POOLS_MAX: usize = 256;
+/// Resources that a pool may name, and places that it may have.
+pub const RESOURCES_MAX: usize = 100_000;
+/// Quotas of a site.
+pub const QUOTAS_MAX: usize = 1_024;

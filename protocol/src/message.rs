@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::client::{AskKind, ClaimView, ClientReply, ClientRequest};
 use crate::code::Code;
 use crate::elevator::{ElevatorCommand, ElevatorEvent, ElevatorView};
-use crate::id::{ElevatorId, GatewayId, MessageId, OrderId, RobotId};
+use crate::id::{ClientId, ElevatorId, GatewayId, MessageId, OrderId, RobotId};
 use crate::ops::{Alarm, GatewayConnection, SiteView};
 use crate::ride::{RideReply, RideView};
 use crate::robot::{RideCancel, RideEvent, RideRequest, RobotConnection, RobotStatus};
@@ -33,6 +34,13 @@ pub enum Inbound {
         robot: RobotId,
         /// What it said.
         message: RobotMessage,
+    },
+    /// From an application.
+    Client {
+        /// The application of the topic.
+        client: ClientId,
+        /// What it asks for.
+        request: Box<ClientRequest>,
     },
     /// From a controller that speaks MQTT.
     Controller {
@@ -87,6 +95,10 @@ pub enum RobotTopic {
 pub struct Refusal {
     /// The robot and its topic, where the topic is a robot's: there an answer goes.
     pub robot: Option<(RobotId, RobotTopic)>,
+    /// The application and what it asks for, as far as that could be read, where the topic is an
+    /// application's: there an answer goes.
+    #[serde(default)]
+    pub client: Option<(ClientId, Option<AskKind>)>,
     /// `TOO_LARGE` or `MALFORMED`.
     pub code: Code,
     /// One sentence that names the field and the value, at most 256 bytes.
@@ -119,6 +131,20 @@ pub enum Outgoing {
     ElevatorState(ElevatorView),
     /// `elevators/{e}/command`.
     ElevatorCommand(ElevatorCommand),
+    /// `clients/{client}/reply`: the answer to a request.
+    ClientReply {
+        /// To whom.
+        client: ClientId,
+        /// The answer.
+        reply: Box<ClientReply>,
+    },
+    /// `clients/{client}/reply`: what became of a claim later.
+    ClaimState {
+        /// To whom.
+        client: ClientId,
+        /// The claim.
+        view: Box<ClaimView>,
+    },
     /// `ops/alarm`.
     Alarm(Alarm),
     /// `ops/alarms`, retained.

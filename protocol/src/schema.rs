@@ -4,6 +4,7 @@
 //! wire is stricter where a schema has no word for it: integers have no fraction and no exponent,
 //! texts are bounded in bytes, no key comes twice, and a message is at most 16 KiB.
 
+mod application;
 mod incoming;
 mod outgoing;
 mod part;
@@ -21,6 +22,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("robot.status", incoming::robot_status()),
         ("robot.connection", incoming::robot_connection()),
         ("elevator.event", incoming::elevator_event()),
+        ("client.request", application::client_request()),
         ("ride.reply", outgoing::ride_reply()),
         ("ride.state", outgoing::ride_state()),
         ("elevator.state", outgoing::elevator_state()),
@@ -29,5 +31,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("ops.alarms", outgoing::ops_alarms()),
         ("site", outgoing::site()),
         ("gateway.connection", outgoing::gateway_connection()),
+        ("client.reply", application::client_reply()),
+        ("claim.state", application::claim_state()),
     ]
 }

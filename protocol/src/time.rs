@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Serialize, Serializer};
 use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset};
@@ -79,6 +80,46 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+/// A day of the calendar: days since 1970-01-01. Written as `2026-11-30`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Date(pub u32);
+
+impl Timestamp {
+    /// The day that it is where clocks are `offset_s` seconds ahead of UTC.
+    #[must_use]
+    pub fn date_at(self, offset_s: i32) -> Date {
+        let seconds = i64::try_from(self.0 / 1000).unwrap_or(i64::MAX);
+        let days = seconds
+            .saturating_add(i64::from(offset_s))
+            .div_euclid(86_400);
+        Date(u32::try_from(days.max(0)).unwrap_or(u32::MAX))
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let midnight = OffsetDateTime::from_unix_timestamp(i64::from(self.0) * 86_400)
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let month = u8::from(midnight.month());
+        write!(f, "{:04}-{month:02}-{:02}", midnight.year(), midnight.day())
+    }
+}
+
+impl Serialize for Date {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Timestamp::parse(&format!("{text}T00:00:00Z"))
+            .map(|midnight| midnight.date_at(0))
+            .map_err(serde::de::Error::custom)
+    }
+}
+
 /// A span as the wire writes it: milliseconds here, seconds there, an integer where they are whole
 /// and a fraction where the configured time has one (`wire.md` section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,13 +150,39 @@ impl Serialize for Seconds {
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let seconds = f64::deserialize(deserializer)?;
+        deserializer.deserialize_any(AnyNumber)
+    }
+}
+
+/// Reads seconds from an integer or a float: not every format makes one of the other.
+struct AnyNumber;
+
+impl Visitor<'_> for AnyNumber {
+    type Value = Seconds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("seconds from 0 to 1e12")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, seconds: u64) -> Result<Seconds, E> {
+        let is_in_range = seconds <= 1_000_000_000_000;
+        let ms = seconds.checked_mul(1000).filter(|_| is_in_range);
+        let ms = ms.ok_or_else(|| E::custom("seconds are out of range"))?;
+        Ok(Seconds { ms })
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, seconds: i64) -> Result<Seconds, E> {
+        let seconds = u64::try_from(seconds).map_err(|_| E::custom("seconds are out of range"))?;
+        self.visit_u64(seconds)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, seconds: f64) -> Result<Seconds, E> {
         if !(0.0..=1e12).contains(&seconds) {
-            return Err(serde::de::Error::custom("seconds are out of range"));
+            return Err(E::custom("seconds are out of range"));
         }
         // The range was checked above.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        Ok(Self {
+        Ok(Seconds {
             ms: (seconds * 1000.0).round() as u64,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::id::{ElevatorId, GatewayId, RobotId, SiteId};
+use crate::id::{ClientId, ElevatorId, GatewayId, RobotId, SiteId};
 use crate::text::quote;
 
 /// Bytes of a topic root; leaves room for the rest of a topic in every broker.
@@ -48,6 +48,10 @@ pub enum Topic {
     ElevatorCommand(ElevatorId),
     /// `elevators/{elevator}/event`.
     ElevatorEvent(ElevatorId),
+    /// `clients/{client}/request`.
+    ClientRequest(ClientId),
+    /// `clients/{client}/reply`.
+    ClientReply(ClientId),
     /// `ops/alarm`.
     Alarm,
     /// `ops/alarms`.
@@ -71,6 +75,8 @@ impl fmt::Display for Topic {
             Self::ElevatorState(elevator) => write!(f, "elevators/{elevator}/state"),
             Self::ElevatorCommand(elevator) => write!(f, "elevators/{elevator}/command"),
             Self::ElevatorEvent(elevator) => write!(f, "elevators/{elevator}/event"),
+            Self::ClientRequest(client) => write!(f, "clients/{client}/request"),
+            Self::ClientReply(client) => write!(f, "clients/{client}/reply"),
             Self::Alarm => f.write_str("ops/alarm"),
             Self::Alarms => f.write_str("ops/alarms"),
             Self::GatewayConnection(gateway) => write!(f, "gateways/{gateway}/connection"),
@@ -118,6 +124,12 @@ impl Topics {
             ("ops", Some("alarms"), None, None) => Some(Topic::Alarms),
             ("robots", Some(robot), Some(kind), word) => robot_topic(robot, kind, word),
             ("elevators", Some(elevator), Some(kind), None) => elevator_topic(elevator, kind),
+            ("clients", Some(client), Some("request"), None) => {
+                ClientId::new(client).ok().map(Topic::ClientRequest)
+            }
+            ("clients", Some(client), Some("reply"), None) => {
+                ClientId::new(client).ok().map(Topic::ClientReply)
+            }
             ("gateways", Some(gateway), Some("connection"), None) => {
                 GatewayId::new(gateway).ok().map(Topic::GatewayConnection)
             }
@@ -141,6 +153,7 @@ impl Topics {
             self.below("robots/+/status"),
             self.below("robots/+/connection"),
             self.below("elevators/+/event"),
+            self.below("clients/+/request"),
             self.name(&Topic::GatewayConnection(own.clone())),
         ]
     }
@@ -168,6 +181,15 @@ impl Topics {
     #[must_use]
     pub fn controller_filters(&self, elevator: &ElevatorId) -> Vec<String> {
         vec![self.name(&Topic::ElevatorCommand(elevator.clone()))]
+    }
+
+    /// What an application subscribes to.
+    #[must_use]
+    pub fn client_filters(&self, client: &ClientId) -> Vec<String> {
+        vec![
+            self.name(&Topic::ClientReply(client.clone())),
+            self.below("gateways/+/connection"),
+        ]
     }
 
     /// Everything of the site, for those who only watch.

@@ -41,6 +41,7 @@ fn reported(payload: &str) -> ElevatorEvent {
             event
         }
         other @ (Inbound::Robot { .. }
+        | Inbound::Client { .. }
         | Inbound::Gateway { .. }
         | Inbound::OwnRide { .. }
         | Inbound::OwnElevator { .. }) => panic!("{other:?}"),

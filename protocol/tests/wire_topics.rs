@@ -24,6 +24,14 @@ fn table() -> Vec<(&'static str, Topic)> {
             Topic::ElevatorCommand(elevator()),
         ),
         ("elevators/EL001/event", Topic::ElevatorEvent(elevator())),
+        (
+            "clients/app-1/request",
+            Topic::ClientRequest("app-1".parse().expect("an id")),
+        ),
+        (
+            "clients/app-1/reply",
+            Topic::ClientReply("app-1".parse().expect("an id")),
+        ),
         ("ops/alarm", Topic::Alarm),
         ("ops/alarms", Topic::Alarms),
         (
@@ -127,6 +135,7 @@ fn a_bad_id_makes_it_no_topic_of_ours() {
             "robots/{}/status",
             "robots/{}/connection",
             "elevators/{}/event",
+            "clients/{}/request",
             "gateways/{}/connection",
         ] {
             let topic = topic.replace("{}", id);
@@ -156,6 +165,7 @@ fn topics_that_the_gateway_writes_are_not_read() {
         "site",
         "robots/R001/ride/reply",
         "elevators/EL001/command",
+        "clients/app-1/reply",
         "ops/alarm",
         "ops/alarms",
     ] {
@@ -180,6 +190,7 @@ fn the_filters_of_each_side() {
             "hallcall/v1/demo/robots/+/status",
             "hallcall/v1/demo/robots/+/connection",
             "hallcall/v1/demo/elevators/+/event",
+            "hallcall/v1/demo/clients/+/request",
             "hallcall/v1/demo/gateways/gw-1/connection",
         ]
     );

@@ -1,16 +1,20 @@
 //! Bus tasks over a real line, to a Modbus TCP device on loopback that is played byte by byte.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use adapters::map::{MappedFloor, RegisterMap};
-use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Transport, Unit};
+use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Opener, Transport, Unit, Wire};
+use adapters::rtu::RtuTiming;
 use protocol::hardware::Action;
 use protocol::{CommandId, ElevatorId, Fence, FloorLabel, Landing, Side};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
 use super::*;
+use crate::inbox::{Arrival, Heard};
 
 /// As long as any wait of a test may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -82,24 +86,7 @@ struct Rig {
 async fn rig(inbox_max: usize) -> Rig {
     let (address, written) = device().await;
     let clock = Clock::start();
-    let floor = |label| MappedFloor {
-        label: FloorLabel::new(label).unwrap(),
-        sides: [Side::Front].into(),
-    };
-    let unit = Unit {
-        elevator: elevator(),
-        unit: 1,
-        relay_unit: None,
-        map: RegisterMap::parse(MAP).unwrap(),
-        floors: vec![floor("1F"), floor("2F")],
-    };
-    let config = LineConfig {
-        transport: Transport::Tcp { address },
-        units: vec![unit],
-        zones: Vec::new(),
-        timing: LineTiming::default(),
-        seed: 1,
-    };
+    let config = config(Transport::Tcp { address }, MAP);
     let driver = ModbusLine::new(config, Arc::new(move || clock.mono_ms())).unwrap();
     let (sender, inbox) = mpsc::channel(inbox_max);
     let gate = FenceGate::new();
@@ -110,6 +97,28 @@ async fn rig(inbox_max: usize) -> Rig {
         inbox,
         written,
         clock,
+    }
+}
+
+/// One elevator, unit 1, with two floors.
+fn config(transport: Transport, map: &str) -> LineConfig {
+    let floor = |label| MappedFloor {
+        label: FloorLabel::new(label).unwrap(),
+        sides: [Side::Front].into(),
+    };
+    let unit = Unit {
+        elevator: elevator(),
+        unit: 1,
+        relay_unit: None,
+        map: RegisterMap::parse(map).unwrap(),
+        floors: vec![floor("1F"), floor("2F")],
+    };
+    LineConfig {
+        transport,
+        units: vec![unit],
+        zones: Vec::new(),
+        timing: LineTiming::default(),
+        seed: 1,
     }
 }
 
@@ -232,6 +241,48 @@ async fn a_command_that_was_released_too_long_ago_is_dropped() {
     rig.send("c-2", 1, open());
     assert_eq!(rig.outcome().await, ("c-2".to_owned(), Outcome::Accepted));
     assert_eq!(rig.written(), [(48, true)]);
+}
+
+/// Law 3, law 5: the last look is taken when the line is open at last, not before.
+#[tokio::test(start_paused = true)]
+async fn a_command_that_gets_too_old_while_its_line_opens_is_dropped() {
+    let (ours, mut theirs) = duplex(1_024);
+    let mut stream = Some(ours);
+    let opener: Opener = Box::new(move |_| {
+        let stream = stream.take();
+        Box::pin(async move {
+            sleep(Duration::from_millis(400)).await;
+            let stream = stream.ok_or_else(|| "no such port".to_owned())?;
+            Ok((Box::new(stream) as Box<dyn Wire>, RtuTiming::serial(9_600)))
+        })
+    });
+    let clock = Clock::start();
+    // Function 15, whose reply is no copy of its request: nothing has to be asked before it.
+    let map = MAP.replace("address = 48 }", "address = 48, function = 15 }");
+    let address = "a pipe".to_owned();
+    let config = config(Transport::Tcp { address }, &map);
+    let driver = ModbusLine::over(opener, config, Arc::new(move || clock.mono_ms())).unwrap();
+    let (sender, mut inbox) = mpsc::channel(64);
+    let gate = FenceGate::new();
+    let (line, _task) = spawn("b1".to_owned(), Box::new(driver), gate, sender, clock);
+    let mut late = command("c-1", 1, open());
+    late.expires_in_ms = 300;
+    line.send(late, clock.mono_ms()).unwrap();
+    let outcome = loop {
+        let arrival = timeout(PATIENCE, inbox.recv()).await.unwrap().unwrap();
+        if let Heard::Input(Input::Report {
+            report: Report::Outcome { outcome, .. },
+            ..
+        }) = arrival.heard
+        {
+            break outcome;
+        }
+    };
+    assert!(matches!(outcome, Outcome::Dropped { .. }), "{outcome:?}");
+    // The first that goes out is a poll.
+    let mut request = [0; 8];
+    theirs.read_exact(&mut request).await.unwrap();
+    assert_eq!(request[..2], [1, 2]);
 }
 
 #[tokio::test]

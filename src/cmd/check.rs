@@ -64,14 +64,30 @@ fn summary(config: &Config) -> String {
     let by_mqtt = elevators_by_mqtt(config);
     format!(
         "gateway {}, site {}, {broker}, elevators: {by_mqtt} by MQTT and {} by Modbus, \
-         floors: {}, buses: {}, fire inputs: {}",
+         floors: {}, buses: {}, fire inputs: {}{}",
         gateway.id,
         gateway.site,
         site.elevators.len() - by_mqtt,
         site.floors().len(),
         buses.len(),
         zone_inputs.len(),
+        applications(config),
     )
+}
+
+/// What applications may ask for, where there is anything.
+fn applications(config: &Config) -> String {
+    let told = &config.site.applications;
+    let counts = [
+        ("pools", told.pools.len()),
+        ("series", told.series.len()),
+        ("departments", told.departments.len()),
+    ];
+    counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!(", {name}: {count}"))
+        .collect()
 }
 
 fn report(result: &Result<Config, Vec<Mistake>>) -> Value {
@@ -87,6 +103,9 @@ fn report(result: &Result<Config, Vec<Mistake>>) -> Value {
             "floors": config.site.floors().len(),
             "buses": config.buses.len(),
             "fire_inputs": config.zone_inputs.len(),
+            "pools": config.site.applications.pools.len(),
+            "series": config.site.applications.series.len(),
+            "departments": config.site.applications.departments.len(),
         }),
         Err(mistakes) => json!({ "ok": false, "mistakes": mistakes }),
     }

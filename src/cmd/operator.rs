@@ -8,10 +8,12 @@ use dispatch::OperatorAction;
 use protocol::elevator::{Doors, ElevatorView, Health};
 use protocol::ride::RideView;
 use protocol::{Landing, hardware::Door};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::exit;
+use crate::metrics;
 use crate::operator::{Ask, AskError, Reply, ask};
 
 /// Who looks where none is named: looking needs no name.
@@ -70,6 +72,8 @@ pub enum Shape {
     List,
     /// The one that was asked for, whole.
     One,
+    /// Pools as figures; in JSON as a list.
+    Figures,
 }
 
 /// Asks the gateway and prints its answer.
@@ -129,6 +133,14 @@ fn as_json(reply: &Reply, shape: Shape) -> Value {
             json!(elevators.first())
         }
         (Reply::Orders(orders), Shape::One) if orders.len() == 1 => json!(orders.first()),
+        (Reply::Series(series), Shape::One) if series.len() == 1 => json!(series.first()),
+        (Reply::Series(series), _) => json!({ "series": series }),
+        (Reply::Turns(turns), Shape::One) if turns.len() == 1 => json!(turns.first()),
+        (Reply::Turns(turns), _) => json!({ "departments": turns }),
+        (Reply::Pools(pools), Shape::One) if pools.len() == 1 => json!(pools.first()),
+        (Reply::Pools(pools), _) => json!({ "pools": pools }),
+        (Reply::Claims(claims), Shape::One) if claims.len() == 1 => json!(claims.first()),
+        (Reply::Claims(claims), _) => json!({ "claims": claims }),
         (Reply::Elevators(elevators), _) => json!({ "elevators": elevators }),
         (Reply::Orders(orders), _) => json!({ "orders": orders }),
         (Reply::Done(sentence), _) => json!({ "done": sentence }),
@@ -153,13 +165,71 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             ],
             orders.iter().map(order_row).collect(),
         ),
-        (Reply::Elevators(elevators), Shape::One) => elevators
+        (Reply::Series(series), Shape::List) => columns(
+            out,
+            &["series", "given", "last", "next", "max", "stopped"],
+            series,
+        ),
+        (Reply::Series(series), Shape::One | Shape::Figures) => all_fields(out, series),
+        (Reply::Turns(turns), Shape::List) => columns(
+            out,
+            &[
+                "department",
+                "date",
+                "issued",
+                "called",
+                "waiting",
+                "expired",
+            ],
+            turns,
+        ),
+        (Reply::Turns(turns), Shape::One | Shape::Figures) => all_fields(out, turns),
+        (Reply::Pools(pools), Shape::Figures) => write!(out, "{}", metrics::of_pools(pools)),
+        (Reply::Pools(pools), Shape::List) => columns(
+            out,
+            &["pool", "capacity", "used", "waiting", "quarantined"],
+            pools,
+        ),
+        (Reply::Claims(claims), Shape::List) => columns(
+            out,
+            &[
+                "claim_id",
+                "pool",
+                "resource_id",
+                "owner_id",
+                "status",
+                "state",
+                "occupy_time",
+                "release_time",
+                "last_heartbeat",
+            ],
+            claims,
+        ),
+        (Reply::Pools(pools), Shape::One) => all_fields(out, pools),
+        (Reply::Claims(claims), Shape::One | Shape::Figures) => all_fields(out, claims),
+        (Reply::Elevators(elevators), Shape::One | Shape::Figures) => elevators
             .iter()
             .try_for_each(|elevator| fields(out, &json!(elevator))),
-        (Reply::Orders(orders), Shape::One) => orders
+        (Reply::Orders(orders), Shape::One | Shape::Figures) => orders
             .iter()
             .try_for_each(|order| fields(out, &json!(order))),
     }
+}
+
+fn all_fields(out: &mut impl Write, views: &[impl Serialize]) -> io::Result<()> {
+    views.iter().try_for_each(|view| fields(out, &json!(view)))
+}
+
+/// These fields of each view as a table.
+fn columns(out: &mut impl Write, names: &[&str], views: &[impl Serialize]) -> io::Result<()> {
+    let head: Vec<String> = names.iter().map(|name| name.to_uppercase()).collect();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let row = |view: Value| names.iter().map(|name| shown(&view[name])).collect();
+    table(
+        out,
+        &head,
+        views.iter().map(|view| row(json!(view))).collect(),
+    )
 }
 
 fn elevator_row(view: &ElevatorView) -> Vec<String> {
@@ -231,16 +301,17 @@ fn fields(out: &mut impl Write, view: &Value) -> io::Result<()> {
     };
     let width = fields.keys().map(String::len).max().unwrap_or(0);
     for (name, value) in fields {
-        let value = match value {
-            Value::Null => "-".to_owned(),
-            Value::String(text) => text.clone(),
-            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                value.to_string()
-            }
-        };
-        writeln!(out, "{name:width$}  {value}")?;
+        writeln!(out, "{name:width$}  {}", shown(value))?;
     }
     Ok(())
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 /// Columns as wide as their widest cell, the last one as it comes.

@@ -7,6 +7,7 @@ use protocol::limits::{ELEVATORS_MAX, FLOOR_BYTES_MAX, FLOORS_MAX};
 use protocol::ops::Presence;
 use protocol::{ElevatorId, FloorLabel, Side, ZoneId};
 
+use super::applications::SECTIONS;
 use super::document::{Table, Value, milli};
 use super::timing::{Waits, seconds};
 
@@ -52,7 +53,8 @@ pub(super) struct Elevator<'d> {
 /// Reads `[[elevators]]`.
 pub(super) fn read<'d>(root: &Table<'d>, waits: Option<&Waits>) -> Vec<Elevator<'d>> {
     let tables = root.tables("elevators", ELEVATORS_MAX);
-    if tables.is_empty() {
+    let has_applications = SECTIONS.iter().any(|name| root.value(name).is_some());
+    if tables.is_empty() && !has_applications {
         root.refuse::<()>("elevators", "at least one [[elevators]]");
     }
     let mut ids = BTreeSet::new();

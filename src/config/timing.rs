@@ -7,7 +7,13 @@ use protocol::limits::ROBOTS_MAX;
 
 use super::document::{Table, Value};
 
-const LIMITS_KEYS: &[&str] = &["queue", "robot_messages_per_s", "dedup_retention_s"];
+/// The keys of `[limits]`; that of applications is read with them.
+pub(super) const LIMITS_KEYS: &[&str] = &[
+    "queue",
+    "robot_messages_per_s",
+    "client_messages_per_s",
+    "dedup_retention_s",
+];
 /// Most messages of one robot in a second that a site may allow: a robot says a few.
 const ROBOT_MESSAGES_PER_S_MAX: u32 = 1000;
 /// Longest retention of an accepted order: a year, in seconds.
@@ -115,8 +121,7 @@ pub(super) fn seconds(ms: u64) -> String {
 }
 
 /// Reads `[limits]`.
-pub(super) fn read_limits(root: &Table<'_>) -> Option<Limits> {
-    let table = root.section("limits", LIMITS_KEYS)?;
+pub(super) fn read_limits(table: &Table<'_>) -> Option<Limits> {
     let default = Limits::default();
     // One live ride a robot, so that more than the robots cannot wait.
     let queue_max = u32::try_from(ROBOTS_MAX).unwrap_or(u32::MAX);

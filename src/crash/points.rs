@@ -124,6 +124,10 @@ pub(crate) fn appending(facts: &[Fact]) {
             | RideFact::Forgotten { .. },
         )
         | Fact::Elevator(_)
+        | Fact::Answer(_)
+        | Fact::Series(_)
+        | Fact::Turn(_)
+        | Fact::Claim(_)
         | Fact::Site(_) => None,
     });
     let moved: Vec<About> = moved.collect();
@@ -208,6 +212,8 @@ pub(crate) fn saying(id: u64, message: &Outgoing) {
             }
             Outgoing::RideStateCleared { .. }
             | Outgoing::ElevatorState(_)
+            | Outgoing::ClientReply { .. }
+            | Outgoing::ClaimState { .. }
             | Outgoing::Alarm(_)
             | Outgoing::Alarms(_)
             | Outgoing::Site(_)

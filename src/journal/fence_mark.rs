@@ -234,6 +234,10 @@ impl FenceMarks {
                 | ElevatorFact::MustBeRead { .. },
             )
             | Fact::Ride(_)
+            | Fact::Answer(_)
+            | Fact::Series(_)
+            | Fact::Turn(_)
+            | Fact::Claim(_)
             | Fact::Site(_) => None,
         };
         let given: Vec<_> = facts.iter().filter_map(given).collect();

@@ -311,8 +311,6 @@ impl Egress {
         state.submitted.clear();
         state.flight.clear();
         self.pump(&mut state);
-        drop(state);
-        self.0.empty.notify_waiters();
     }
 
     /// What became of messages, in order. Says since when the oldest is not acknowledged.
@@ -353,25 +351,26 @@ impl Egress {
         }
     }
 
-    /// Waits until the broker has everything, or cannot be reached.
+    /// Waits until the broker has everything.
     async fn drained(&self) {
         loop {
             let emptied = self.0.empty.notified();
-            let is_drained = {
-                let state = self.lock();
-                state.outbox.is_empty() || !state.outbox.is_open()
-            };
-            if is_drained {
+            if self.lock().outbox.is_empty() {
                 return;
             }
             emptied.await;
         }
     }
 
-    /// Takes leave of the broker, behind all that was handed over. From here on nobody says ONLINE.
-    fn leave(&self) {
+    /// From here on nobody says ONLINE. Takes leave of the broker, behind all that was handed over,
+    /// and says whether there is a link to do so.
+    fn leave(&self) -> bool {
         self.end();
-        self.0.requests.put(Request::Disconnect(Disconnect));
+        let is_open = self.lock().outbox.is_open();
+        if is_open {
+            self.0.requests.put(Request::Disconnect(Disconnect));
+        }
+        is_open
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

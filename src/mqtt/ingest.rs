@@ -173,7 +173,7 @@ fn is_poison(error: &ConnectionError) -> bool {
 impl Task {
     async fn run(mut self) {
         while !self.is_stopped() {
-            if !self.pass().await {
+            if !self.pass().await || self.is_stopped() {
                 break;
             }
             let why = self.connected().await;
@@ -348,7 +348,7 @@ impl Task {
                 None
             }
             Decoded::Message(inbound) => Input::from_wire(inbound).map(Heard::Input),
-            Decoded::Refused(refusal) if refusal.robot.is_some() => {
+            Decoded::Refused(refusal) if refusal.robot.is_some() || refusal.client.is_some() => {
                 Some(Heard::Input(Input::Unreadable(refusal)))
             }
             Decoded::Refused(refusal) => {

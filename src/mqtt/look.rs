@@ -310,7 +310,9 @@ impl<'a> Look<'a> {
             Decoded::Message(inbound @ (Inbound::OwnRide { .. } | Inbound::OwnElevator { .. })) => {
                 News::Own(inbound)
             }
-            Decoded::Message(Inbound::Robot { .. } | Inbound::Controller { .. })
+            Decoded::Message(
+                Inbound::Robot { .. } | Inbound::Client { .. } | Inbound::Controller { .. },
+            )
             | Decoded::Refused(_)
             | Decoded::Ignored(_) => News::Other(event),
         }

@@ -71,6 +71,9 @@ fn corpus_of_decode() {
         ("duplicate-key", r#"the key \"reason\" comes twice"#),
         ("own-elevator-absurd", "OwnElevator"),
         ("flow-ride", "instruction: Enter"),
+        ("flow-applications", "queue_position: Some(1)"),
+        ("flow-applications", "state: Some(Initialising)"),
+        ("flow-applications", "code: Some(UnknownClaim)"),
         ("flow-conflict", "code: Some(OrderConflict)"),
         ("long-ids", "code: Some(UnknownElevator)"),
     ];
@@ -122,7 +125,7 @@ fn corpus_of_rtu() {
         ("other-unit", "no reply, but one of unit 2"),
         (
             "echo-of-a-read",
-            "18: Reply(Points([1, 2, 3]))\nno reply, only the echo of the request Present",
+            "18: Reply(Points([1, 2, 3]))\nno reply, only the echo of the request Whole",
         ),
     ];
     comes_to("rtu", rtu::run, &table);

@@ -160,6 +160,8 @@ impl Printer {
                 changed.then_some(text)
             }
             Outgoing::ElevatorState(_)
+            | Outgoing::ClientReply { .. }
+            | Outgoing::ClaimState { .. }
             | Outgoing::ElevatorCommand(_)
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,

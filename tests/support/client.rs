@@ -113,6 +113,22 @@ impl Client {
         })
     }
 
+    /// The same, if it is heard within this time.
+    pub fn hear_within(
+        &self,
+        patience: Duration,
+        is: impl Fn(&Message) -> bool,
+    ) -> Option<Message> {
+        let (heard, changed) = &*self.heard;
+        let found = |heard: &Heard| heard.messages.iter().find(|message| is(message)).cloned();
+        let heard = heard.lock().unwrap();
+        let waiting = |heard: &mut Heard| found(heard).is_none();
+        let (heard, _) = changed
+            .wait_timeout_while(heard, patience, waiting)
+            .unwrap();
+        found(&heard)
+    }
+
     /// All that was heard so far.
     pub fn heard(&self) -> Vec<Message> {
         self.heard.0.lock().unwrap().messages.clone()

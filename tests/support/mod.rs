@@ -16,6 +16,8 @@
     missing_docs
 )]
 
+mod application;
+mod building;
 mod client;
 mod controller;
 mod gateway;
@@ -24,6 +26,8 @@ mod played_broker;
 pub mod proxy;
 mod robot;
 
+pub use application::{Application, asked, code};
+pub use building::{SCALED_TIMING, SimBuilding, sim_map};
 pub use client::{Client, Message};
 pub use controller::Controller;
 pub use gateway::{Gateway, Site, hallcall, operate};

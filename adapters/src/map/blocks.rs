@@ -1,12 +1,20 @@
-//! Which block reads one whole reading of an elevator takes.
+//! Which block reads a reading of an elevator takes, and which of its points are read how often.
+
+use std::collections::BTreeMap;
 
 use super::RegisterMap;
 use super::point::{Addresses, Table};
+use super::toml_section::{Mistakes, Section};
 
 /// Registers of one read (Modbus application protocol 1.1b3, sections 6.3 and 6.4).
 const REGISTERS_MAX: u16 = 125;
 /// Bits of one read (Modbus application protocol 1.1b3, sections 6.1 and 6.2).
 const BITS_MAX: u16 = 2_000;
+
+/// The longest interval of points that are read less often than the rest of their map, in
+/// milliseconds. A reading is as old as its oldest point, and within the 3 s of `reading_fresh_s`
+/// it has to be fresh.
+const GROUP_POLL_MS_MAX: i64 = 2_000;
 
 /// One read transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,29 +27,77 @@ pub(crate) struct Block {
     pub(crate) count: u16,
 }
 
+/// Points that are read equally often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// How often, in milliseconds.
+    pub(crate) poll_ms: u64,
+    addresses: Addresses,
+}
+
+/// How often points are read: all of a map, unless their section says that it is less often.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Polls {
+    whole_ms: i64,
+}
+
+impl Polls {
+    /// Of a map that is read every `whole_ms`; `None` for a number below 0.
+    pub(super) fn new(whole_ms: i64) -> Option<Self> {
+        (whole_ms >= 0).then_some(Self { whole_ms })
+    }
+
+    /// How often the map is read, in milliseconds.
+    pub(super) fn whole_ms(self) -> u64 {
+        self.whole_ms.unsigned_abs()
+    }
+
+    /// The key `poll_ms` of a section.
+    pub(super) fn parse(self, section: &mut Section<'_>, m: &mut Mistakes) -> u64 {
+        let range = self.whole_ms..=GROUP_POLL_MS_MAX.max(self.whole_ms);
+        let own = section.integer("poll_ms", range, m);
+        own.unwrap_or(self.whole_ms).unsigned_abs()
+    }
+}
+
 impl RegisterMap {
     /// The block reads of one whole reading, by table and address. Never empty: a map has at
     /// least a floor.
     pub(crate) fn blocks(&self) -> Vec<Block> {
-        merge(&self.addresses(), self.read_gap_max)
+        self.blocks_of(&self.groups())
     }
 
-    fn addresses(&self) -> Addresses {
-        let mut addresses = Addresses::new();
+    /// The block reads of these groups, by table and address.
+    pub(crate) fn blocks_of<'g>(&self, groups: impl IntoIterator<Item = &'g Group>) -> Vec<Block> {
+        let groups = groups.into_iter();
+        let addresses = groups.flat_map(|group| group.addresses.iter().copied());
+        merge(&addresses.collect(), self.read_gap_max)
+    }
+
+    /// All that is read, the most often first. What shows where the car is and whether its doors are
+    /// open is always in the first group: it is one picture.
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        let mut by_poll: BTreeMap<u64, Addresses> = BTreeMap::new();
         let count = self.floors.count;
-        self.floor.collect(count, &mut addresses);
-        self.motion.collect(&mut addresses);
-        if let Some(mode) = &self.mode {
-            mode.collect(&mut addresses);
-        }
-        self.signals.collect(&mut addresses);
+        let picture = by_poll.entry(self.poll_ms).or_default();
+        self.floor.collect(count, picture);
+        self.motion.collect(picture);
         for (_, side) in self.sides() {
-            side.door.collect(&mut addresses);
+            side.door.collect(picture);
+        }
+        if let Some(mode) = &self.mode {
+            mode.collect(by_poll.entry(mode.poll_ms()).or_default());
+        }
+        let signals = by_poll.entry(self.signals.poll_ms().max(self.poll_ms));
+        self.signals.collect(signals.or_default());
+        for (_, side) in self.sides() {
             if let Some(lamps) = &side.lamps {
-                lamps.collect(count, &mut addresses);
+                lamps.collect(count, by_poll.entry(lamps.poll_ms()).or_default());
             }
         }
-        addresses
+        let groups = by_poll.into_iter();
+        let groups = groups.map(|(poll_ms, addresses)| Group { poll_ms, addresses });
+        groups.filter(|group| !group.addresses.is_empty()).collect()
     }
 }
 
@@ -121,5 +177,75 @@ mod tests {
                 count: 1
             }
         );
+    }
+
+    const MAP: &str = r#"
+poll_ms = 250
+[floors]
+count = 2
+[floor]
+register = { point = "input", address = 0 }
+[motion]
+up = { point = "discrete", address = 2 }
+down = { point = "discrete", address = 3 }
+[mode]
+register = { point = "input", address = 2 }
+values = { normal = 0 }
+poll_ms = 500
+[signals]
+presence = { point = "discrete", address = 4 }
+poll_ms = 500
+[front.door]
+register = { point = "input", address = 1 }
+values = { closed = 0, open = 2 }
+[front.lamps]
+hall_up = { point = "discrete", address = 6 }
+hall_down = { point = "discrete", address = 8 }
+car = { point = "discrete", address = 10 }
+poll_ms = 2000
+"#;
+
+    /// Reads as (table, address, count).
+    fn reads(blocks: &[Block]) -> Vec<(Table, u16, u16)> {
+        let of = |block: &Block| (block.table, block.address, block.count);
+        blocks.iter().map(of).collect()
+    }
+
+    #[test]
+    fn points_of_one_interval_are_one_group_and_only_what_is_due_is_merged() {
+        let map = RegisterMap::parse(MAP).unwrap();
+        let groups = map.groups();
+        let polls: Vec<u64> = groups.iter().map(|group| group.poll_ms).collect();
+        assert_eq!(polls, [250, 500, 2_000]);
+        let due = |places: &[usize]| {
+            let blocks = map.blocks_of(places.iter().map(|place| &groups[*place]));
+            reads(&blocks)
+        };
+        let (discrete, input) = (Table::Discrete, Table::Input);
+        assert_eq!(due(&[0]), [(discrete, 2, 2), (input, 0, 2)]);
+        assert_eq!(due(&[1]), [(discrete, 4, 1), (input, 2, 1)]);
+        assert_eq!(due(&[0, 1]), [(discrete, 2, 3), (input, 0, 3)]);
+        assert_eq!(due(&[2]), [(discrete, 6, 6)]);
+        let whole = [(discrete, 2, 10), (input, 0, 3)];
+        assert_eq!(due(&[0, 1, 2]), whole);
+        assert_eq!(reads(&map.blocks()), whole);
+    }
+
+    #[test]
+    fn an_interval_is_between_that_of_the_map_and_2_s() {
+        for bad in ["249", "2001", "\"1 s\""] {
+            let text = MAP.replacen("poll_ms = 500", &format!("poll_ms = {bad}"), 1);
+            let mistakes = RegisterMap::parse(&text).unwrap_err();
+            let [mistake] = mistakes.as_slice() else {
+                panic!("{mistakes:?}")
+            };
+            let told = (mistake.key.as_str(), mistake.value.as_str(), mistake.line);
+            assert_eq!(told, ("mode.poll_ms", bad, Some(13)));
+            assert_eq!(mistake.expected, "a whole number from 250 to 2000");
+        }
+        // Where the car is and whether its doors are open is one picture.
+        let text = MAP.replace("[front.door]\n", "[front.door]\npoll_ms = 500\n");
+        let mistakes = RegisterMap::parse(&text).unwrap_err();
+        assert_eq!(mistakes[0].key, "front.door.poll_ms");
     }
 }

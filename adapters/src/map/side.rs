@@ -3,6 +3,7 @@
 use protocol::hardware::{Call, Direction, Door};
 use protocol::{FloorLabel, Side};
 
+use super::blocks::Polls;
 use super::button::Button;
 use super::car::Coded;
 use super::number::HoldSeconds;
@@ -26,11 +27,12 @@ impl SideMap {
         root: &mut Section<'_>,
         side: Side,
         count: u16,
+        polls: Polls,
         m: &mut Mistakes,
     ) -> Option<Self> {
         let mut section = root.section(side.as_str(), m)?;
         let door = DoorSource::parse(&mut section, m);
-        let lamps = Lamps::parse(&mut section, count, m);
+        let lamps = Lamps::parse(&mut section, count, polls, m);
         let buttons = Buttons::parse(&mut section, count, m);
         section.finish(m);
         Some(Self {
@@ -126,11 +128,13 @@ pub(super) struct Lamps {
     hall_up: FloorBits,
     hall_down: FloorBits,
     car: FloorBits,
+    poll_ms: u64,
 }
 
 impl Lamps {
-    fn parse(side: &mut Section<'_>, count: u16, m: &mut Mistakes) -> Option<Self> {
+    fn parse(side: &mut Section<'_>, count: u16, polls: Polls, m: &mut Mistakes) -> Option<Self> {
         let mut section = side.section("lamps", m)?;
+        let poll_ms = polls.parse(&mut section, m);
         let mut lamp = |name| {
             if !section.has(name) {
                 let expected = "all of hall_up, hall_down and car: a list of calls that may lack \
@@ -145,7 +149,13 @@ impl Lamps {
             hall_up: hall_up?,
             hall_down: hall_down?,
             car: car?,
+            poll_ms,
         })
+    }
+
+    /// How often they are read, in milliseconds.
+    pub(super) fn poll_ms(&self) -> u64 {
+        self.poll_ms
     }
 
     /// Adds what must be read for `count` floors.

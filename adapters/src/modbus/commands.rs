@@ -7,20 +7,19 @@ use tokio::time::Instant;
 
 use super::ModbusLine;
 use super::line::Trouble;
-use super::station::{Press, Station};
-use crate::driver::DriverReport;
+use super::station::{AGAIN, Press, Station};
+use crate::driver::{DriverReport, Gate, open_gate};
 use crate::map::Step;
 
 /// Presses that wait for their end at the same time on one line.
 const PRESSES_MAX: usize = 64;
-/// How long at least until a button is let go once more that was not, in milliseconds.
-const LET_GO_AGAIN_MS: u64 = 20;
 
 impl ModbusLine {
     /// See [`crate::driver::Driver::execute`].
     pub(super) async fn execute_command(
         &mut self,
         command: &Command,
+        gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Outcome {
         let id = &command.elevator_id;
@@ -40,12 +39,13 @@ impl ModbusLine {
         let is_query = command.action == Action::Query;
         let result = match self.reach(at, is_query, reports).await {
             Err(trouble) => Err(trouble),
-            Ok(()) if is_query => self.read_whole(at, reports).await,
-            Ok(()) => self.write_steps(at, steps, reports).await,
+            Ok(()) if is_query => self.read_whole(at, gate, reports).await,
+            Ok(()) => self.write_steps(at, steps, gate, reports).await,
         };
         match result {
             Ok(()) if is_query => Outcome::Done,
             Ok(()) => Outcome::Accepted,
+            Err(Trouble::Dropped(detail)) => Outcome::Dropped { detail },
             Err(trouble) => {
                 let detail = trouble.to_string();
                 // A unit that is busy may do it yet, or not: a reading will tell.
@@ -58,8 +58,7 @@ impl ModbusLine {
         }
     }
 
-    /// Ends a press. It stays in the list until the unit confirmed that or refused it; while the
-    /// unit rests, so does the press.
+    /// Ends a press. It stays in the list until the unit confirmed that or refused it.
     pub(super) async fn let_go(
         &mut self,
         at: usize,
@@ -67,7 +66,7 @@ impl ModbusLine {
     ) -> Result<(), Trouble> {
         let Press { station, off, .. } = &self.presses[at];
         let (station, off) = (*station, off.clone());
-        let result = self.write(station, &off, reports).await;
+        let result = self.write(&mut open_gate, station, &off, reports).await;
         match &result {
             Ok(()) => {
                 self.presses.remove(at);
@@ -77,12 +76,23 @@ impl ModbusLine {
                 tracing::warn!(%elevator, "a pressed button cannot be let go: {trouble}");
                 self.presses.remove(at);
             }
-            Err(_) => {
-                let soon = Instant::now() + Duration::from_millis(LET_GO_AGAIN_MS);
-                self.presses[at].until = self.stations[station].pace.due().max(soon);
-            }
+            Err(_) => self.presses[at].until = Instant::now() + AGAIN,
         }
         result
+    }
+
+    /// When a press ends, and where its unit did not answer, when that is asked again: all presses of a
+    /// unit rest as long as it does.
+    pub(super) fn let_go_at(&self, press: &Press) -> Instant {
+        let station = &self.stations[press.station];
+        let board = self.boards.get(&station.write_unit);
+        let at = board.map_or(press.until, |board| board.until().max(press.until));
+        let is_read = station.unit == station.write_unit;
+        if is_read && station.pace.is_failing() {
+            at.max(station.pace.due())
+        } else {
+            at
+        }
     }
 
     /// Opens the line where that is due. A unit that rests is not asked by a `query` either:
@@ -119,12 +129,14 @@ impl ModbusLine {
     async fn read_whole(
         &mut self,
         at: usize,
+        gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         self.stop_sweep();
+        self.stations[at].forget();
         self.begin_sweep(at);
         while self.sweep.is_some() {
-            self.read_block(reports).await?;
+            self.read_block(gate, reports).await?;
         }
         Ok(())
     }
@@ -133,14 +145,24 @@ impl ModbusLine {
         &mut self,
         at: usize,
         steps: Vec<Step>,
+        gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         // A reading that began before the command would mix what was with what is.
         if self.sweep.as_ref().is_some_and(|sweep| sweep.station == at) {
             self.stop_sweep();
         }
-        for step in steps {
-            self.write_step(at, step, reports).await?;
+        // What the command does shows in the next reading as a whole.
+        self.stations[at].forget();
+        for (number, step) in steps.into_iter().enumerate() {
+            let result = self.write_step(at, step, gate, reports).await;
+            if let Err(Trouble::Dropped(detail)) = &result
+                && number > 0
+            {
+                let detail = format!("only a part of it was written: {detail}");
+                return Err(Trouble::Lost(detail));
+            }
+            result?;
         }
         Ok(())
     }
@@ -149,6 +171,7 @@ impl ModbusLine {
         &mut self,
         station: usize,
         step: Step,
+        gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         let point = step.write.point();
@@ -156,10 +179,19 @@ impl ModbusLine {
         if let Some(at) = self.presses.iter().position(is_same) {
             self.let_go(at, reports).await?;
         } else if step.off.is_some() && self.presses.len() >= PRESSES_MAX {
-            self.let_go(0, reports).await?;
+            let now = Instant::now();
+            let is_awake = |press: &Press| {
+                let board = self.boards.get(&self.stations[press.station].write_unit);
+                board.is_some_and(|board| board.until() <= now)
+            };
+            let Some(at) = self.presses.iter().position(is_awake) else {
+                let detail = format!("{PRESSES_MAX} buttons of the line are still to be let go");
+                return Err(Trouble::NotOpen(detail));
+            };
+            self.let_go(at, reports).await?;
         }
         let Some((pulse_ms, off)) = step.off else {
-            return self.write(station, &step.write, reports).await;
+            return self.write(gate, station, &step.write, reports).await;
         };
         // Noted first: where the reply is lost, the button may be pressed all the same.
         let pulse = Duration::from_millis(pulse_ms);
@@ -168,10 +200,10 @@ impl ModbusLine {
             station,
             off,
         });
-        let result = self.write(station, &step.write, reports).await;
+        let result = self.write(gate, station, &step.write, reports).await;
         let is_untried = match &result {
             Err(Trouble::Exception(exception)) => exception.is_untried(),
-            Err(Trouble::NotOpen(_)) => true,
+            Err(Trouble::NotOpen(_) | Trouble::BadRequest(_) | Trouble::Dropped(_)) => true,
             Err(Trouble::Lost(_)) | Ok(()) => false,
         };
         if is_untried {

@@ -15,8 +15,10 @@ pub struct LineTiming {
     pub request_ms: u64,
     /// After the first failure in a row.
     pub backoff_min_ms: u64,
-    /// After many.
+    /// After many of the line itself.
     pub backoff_max_ms: u64,
+    /// After many of one unit.
+    pub unit_backoff_max_ms: u64,
     /// Without a reading of a fire input, until its signal is lost.
     pub fire_lost_ms: u64,
 }
@@ -24,7 +26,8 @@ pub struct LineTiming {
 impl Default for LineTiming {
     /// A command with its fence is answered, or is not, within the 2 s of `accept_s` (`wire.md`
     /// section 7); a reply over TCP that takes longer comes from a peer that stands still. Backoff
-    /// of 0.2 to 10 s as for the broker. A fire input is lost after `reading_fresh_s`: one reply that
+    /// of 0.2 to 10 s as for the broker; of a unit to 3 s, so that one that is back within `silent_s`
+    /// is read before the elevator counts as silent. A fire input is lost after `reading_fresh_s`: one reply that
     /// is late is no fire.
     fn default() -> Self {
         Self {
@@ -32,6 +35,7 @@ impl Default for LineTiming {
             request_ms: 800,
             backoff_min_ms: 200,
             backoff_max_ms: 10_000,
+            unit_backoff_max_ms: 3_000,
             fire_lost_ms: 3_000,
         }
     }

@@ -9,6 +9,7 @@ use super::config::Transport;
 use super::failure::Failure;
 use super::link::Link;
 use crate::backoff::{Backoff, Bounds};
+use crate::driver::Gate;
 use crate::map::{Block, Write};
 use crate::rtu::{COIL_OFF, COIL_ON, Exception, LineFigures, Reply, Request};
 
@@ -19,8 +20,12 @@ const STRIKES: u32 = 2;
 /// Why a request has no good reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// Nothing was sent.
+    /// Nothing was sent; it may work another time.
     NotOpen(String),
+    /// Nothing was sent, and never will be: it cannot be asked.
+    BadRequest(String),
+    /// Nothing was sent, because the gate did not let it pass.
+    Dropped(String),
     /// The unit answered that it does not.
     Exception(Exception),
     /// No reply, or none that can be trusted.
@@ -31,7 +36,8 @@ impl Trouble {
     /// Whether it says nothing of the next attempt.
     pub(super) fn is_passing(&self) -> bool {
         match self {
-            Self::NotOpen(_) | Self::Lost(_) => true,
+            Self::NotOpen(_) | Self::Dropped(_) | Self::Lost(_) => true,
+            Self::BadRequest(_) => false,
             Self::Exception(exception) => !exception.is_refusal(),
         }
     }
@@ -40,7 +46,10 @@ impl Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotOpen(detail) | Self::Lost(detail) => f.write_str(detail),
+            Self::NotOpen(detail)
+            | Self::BadRequest(detail)
+            | Self::Dropped(detail)
+            | Self::Lost(detail) => f.write_str(detail),
             Self::Exception(exception) => exception.fmt(f),
         }
     }
@@ -135,26 +144,42 @@ impl Line {
     }
 
     /// Reads a block; bits are 0 or 1.
-    pub(super) async fn read(&mut self, unit: u8, block: Block) -> Result<Vec<u16>, Trouble> {
+    pub(super) async fn read(
+        &mut self,
+        gate: &mut Gate<'_>,
+        unit: u8,
+        block: Block,
+    ) -> Result<Vec<u16>, Trouble> {
         let request = Request::Read {
             table: block.table,
             address: block.address,
             count: block.count,
         };
-        match self.call(unit, &request).await? {
+        match self.call(gate, unit, &request).await? {
             Reply::Points(points) => Ok(points),
             Reply::Written => Err(Trouble::Lost(format!("unit {unit}: a read was not read"))),
         }
     }
 
     /// Writes; the unit confirmed the address and the value or count.
-    pub(super) async fn write(&mut self, unit: u8, write: &Write) -> Result<(), Trouble> {
-        self.call(unit, &request(write)).await.map(|_| ())
+    pub(super) async fn write(
+        &mut self,
+        gate: &mut Gate<'_>,
+        unit: u8,
+        write: &Write,
+    ) -> Result<(), Trouble> {
+        self.call(gate, unit, &request(write)).await.map(|_| ())
     }
 
-    async fn call(&mut self, unit: u8, request: &Request) -> Result<Reply, Trouble> {
+    async fn call(
+        &mut self,
+        gate: &mut Gate<'_>,
+        unit: u8,
+        request: &Request,
+    ) -> Result<Reply, Trouble> {
         let was_open = self.link.is_open();
-        let result = self.link.call(unit, request, self.timing.request_ms).await;
+        let wait_ms = self.timing.request_ms;
+        let result = self.link.call(gate, unit, request, wait_ms).await;
         let trouble = match result {
             Ok(reply) => {
                 self.prove();
@@ -170,6 +195,8 @@ impl Line {
                 }
                 Trouble::NotOpen(detail)
             }
+            Err(Failure::BadRequest(detail)) => Trouble::BadRequest(detail),
+            Err(Failure::Dropped(detail)) => Trouble::Dropped(detail),
             Err(Failure::Lost {
                 detail,
                 is_line_fault,

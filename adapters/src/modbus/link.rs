@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 use super::config::Transport;
 use super::failure::Failure;
 use super::tcp::{TcpLink, connect};
-use crate::driver::BoxFuture;
+use crate::driver::{BoxFuture, Gate};
 use crate::rtu::serial::{self, SerialConfig};
 use crate::rtu::{LineFigures, Miss, Reply, Request, RtuError, RtuMaster, RtuTiming};
 
@@ -101,13 +101,14 @@ impl Link {
     /// behind it is closed.
     pub(super) async fn call(
         &mut self,
+        gate: &mut Gate<'_>,
         unit: u8,
         request: &Request,
         wait_ms: u64,
     ) -> Result<Reply, Failure> {
         match self {
-            Self::Tcp(tcp) => tcp.call(unit, request, wait_ms).await,
-            Self::Rtu(rtu) => rtu.call(unit, request).await,
+            Self::Tcp(tcp) => tcp.call(gate, unit, request, wait_ms).await,
+            Self::Rtu(rtu) => rtu.call(gate, unit, request).await,
         }
     }
 }
@@ -165,8 +166,13 @@ impl RtuLink {
         Ok(())
     }
 
-    async fn call(&mut self, unit: u8, request: &Request) -> Result<Reply, Failure> {
-        let result = self.master.request(unit, request).await;
+    async fn call(
+        &mut self,
+        gate: &mut Gate<'_>,
+        unit: u8,
+        request: &Request,
+    ) -> Result<Reply, Failure> {
+        let result = self.master.request_through(gate, unit, request).await;
         let is_silent = matches!(
             &result,
             Err(RtuError::NoAnswer {
@@ -181,7 +187,9 @@ impl RtuLink {
         }
         result.map_err(|error| match error {
             RtuError::Exception(exception) => Failure::Exception(exception),
-            RtuError::NotSent(_) | RtuError::BadRequest(_) => Failure::NotSent(error.to_string()),
+            RtuError::BadRequest(bad) => Failure::BadRequest(format!("unit {unit}: {bad}")),
+            RtuError::Dropped(detail) => Failure::Dropped(detail),
+            RtuError::NotSent(detail) => Failure::NotSent(detail),
             RtuError::NoAnswer { .. } => Failure::lost(format!("unit {unit}: {error}")),
             RtuError::Gone(_) => Failure::Lost {
                 detail: format!("unit {unit}: {error}"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::ZONE_POLL_MS;
-use crate::map::{Block, RegisterMap, Table};
+use crate::map::{Block, Group, RegisterMap, Table};
 use crate::rtu::{Request, RtuTiming, Shape};
 
 /// Bytes of a request for a block.
@@ -15,9 +15,11 @@ const THINKS: Duration = Duration::from_millis(5);
 /// with quick units and nothing lost. More than 1000 is more than there is.
 #[must_use]
 pub fn poll_load_permille(map: &RegisterMap, baud: u32) -> u64 {
-    let blocks = map.blocks();
-    let all = blocks.iter().map(|block| took(*block, baud)).sum();
-    permille(all, map.poll_ms())
+    let of_group = |group: &Group| {
+        let blocks = map.blocks_of([group]).into_iter();
+        permille(blocks.map(|block| took(block, baud)).sum(), group.poll_ms)
+    };
+    map.groups().iter().map(of_group).sum()
 }
 
 /// The same of a fire input.

@@ -1,17 +1,12 @@
 //! Transactions, whole readings of elevators, fire inputs, and what their failure means.
 
-use std::time::Duration;
-
 use protocol::hardware::Report;
 
 use super::ModbusLine;
 use super::line::Trouble;
-use super::station::{Station, Sweep};
-use crate::driver::DriverReport;
+use super::station::{AGAIN, Station, Sweep};
+use crate::driver::{DriverReport, Gate, open_gate};
 use crate::map::Write;
-
-/// How long after its first unanswered request a unit is asked again, after the second twice that.
-const AGAIN: Duration = Duration::from_millis(100);
 
 impl ModbusLine {
     /// One attempt to open the line. It is said to be up when a reply proved it.
@@ -26,25 +21,49 @@ impl ModbusLine {
     /// Writes to the unit of a station.
     pub(super) async fn write(
         &mut self,
+        gate: &mut Gate<'_>,
         station: usize,
         write: &Write,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
-        let unit = self.stations[station].write_unit;
-        let result = self.line.write(unit, write).await;
+        let Station {
+            unit, write_unit, ..
+        } = self.stations[station];
+        let result = self.line.write(gate, write_unit, write).await;
         self.judge(&result, reports);
+        let misses_max = self.line.misses_max();
+        let is_open = self.line.is_open();
+        let Some(board) = self.boards.get_mut(&write_unit) else {
+            return result;
+        };
         match &result {
             // An exception is an answer: it says something of the point, nothing of the unit.
-            Ok(()) | Err(Trouble::Exception(_) | Trouble::NotOpen(_)) => {}
-            Err(trouble @ Trouble::Lost(_)) => self.miss(station, trouble, reports),
+            Ok(()) | Err(Trouble::Exception(_)) => board.succeed(),
+            Err(Trouble::BadRequest(_) | Trouble::Dropped(_)) => {}
+            // Over a line that is open: it did not answer what was asked before it.
+            Err(Trouble::NotOpen(_)) if !is_open => {}
+            Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
+                if board.miss(misses_max) {
+                    tracing::warn!(
+                        unit = write_unit,
+                        "does not take what is written: {trouble}"
+                    );
+                }
+                // What a relay board does says nothing of the unit that is read.
+                if unit == write_unit && matches!(trouble, Trouble::Lost(_)) {
+                    self.miss(station, trouble, reports);
+                }
+            }
         }
         result
     }
 
-    /// Begins a whole reading.
+    /// Begins a reading of what is due of a station.
     pub(super) fn begin_sweep(&mut self, at: usize) {
-        self.stations[at].pace.start();
-        self.sweep = Some(Sweep::new(at, (self.clock)()));
+        let asked_ms = (self.clock)();
+        let station = &mut self.stations[at];
+        station.pace.start();
+        self.sweep = Some(Sweep::new(at, station, asked_ms));
     }
 
     /// Gives the reading under way up; it begins anew at once.
@@ -57,39 +76,45 @@ impl ModbusLine {
     /// Reads the next block of the reading under way; after the last one, reports the reading.
     pub(super) async fn read_block(
         &mut self,
+        gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         let Some(mut sweep) = self.sweep.take() else {
             return Ok(());
         };
         let at = sweep.station;
-        let station = &self.stations[at];
-        let Some(block) = station.blocks.get(sweep.block).copied() else {
+        let Some(block) = sweep.next() else {
             return Ok(());
         };
-        let result = self.line.read(station.unit, block).await;
+        let unit = self.stations[at].unit;
+        let result = self.line.read(gate, unit, block).await;
         self.judge(&result, reports);
         match result {
+            Err(trouble @ Trouble::Dropped(_)) => {
+                self.stations[at].pace.hurry();
+                return Err(trouble);
+            }
             Err(trouble) => {
                 self.miss(at, &trouble, reports);
                 return Err(trouble);
             }
             Ok(points) => sweep.add(block, points),
         }
-        let station = &mut self.stations[at];
-        if sweep.block < station.blocks.len() {
+        if sweep.next().is_some() {
             self.sweep = Some(sweep);
             return Ok(());
         }
+        let station = &mut self.stations[at];
         station.pace.succeed();
         station.misses = 0;
-        let reading = station.map.reading(&sweep.image, &station.floors);
+        let asked_ms = station.take(sweep);
+        let reading = station.map.reading(&station.image, &station.floors);
         say_link(station, true, reports);
         reports.push(DriverReport::Elevator {
             elevator: station.elevator.clone(),
             report: Report::Reading {
                 reading,
-                asked_ms: Some(sweep.asked_ms),
+                asked_ms: Some(asked_ms),
             },
         });
         Ok(())
@@ -103,7 +128,10 @@ impl ModbusLine {
     ) -> Result<(), Trouble> {
         let zone = &mut self.zones[at];
         zone.pace.start();
-        let result = self.line.read(zone.input.unit, zone.block()).await;
+        let result = self
+            .line
+            .read(&mut open_gate, zone.input.unit, zone.block())
+            .await;
         let clear = match &result {
             Ok(points) => {
                 zone.pace.succeed();
@@ -133,6 +161,7 @@ impl ModbusLine {
     fn judge<T>(&mut self, result: &Result<T, Trouble>, reports: &mut Vec<DriverReport>) {
         match result {
             Ok(_) | Err(Trouble::Exception(_)) => self.say_bus(true, reports),
+            Err(Trouble::BadRequest(_) | Trouble::Dropped(_)) => {}
             Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
                 if !self.line.is_open() {
                     self.stop_sweep();
@@ -200,6 +229,8 @@ fn say_link(station: &mut Station, up: bool, reports: &mut Vec<DriverReport>) {
             tracing::info!(elevator = %station.elevator, "answers again");
         }
         station.link = Some(up);
+        // Of what was asked for before nothing counts any more.
+        station.forget();
         let elevator = station.elevator.clone();
         reports.push(DriverReport::Elevator {
             elevator,

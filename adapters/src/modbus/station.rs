@@ -7,7 +7,10 @@ use tokio::time::Instant;
 
 use super::ZoneInput;
 use crate::backoff::Backoff;
-use crate::map::{Block, FloorTable, Image, RegisterMap, Write};
+use crate::map::{Block, FloorTable, Group, Image, RegisterMap, Write};
+
+/// How long after its first unanswered request a unit is asked again, after the second twice that.
+pub(super) const AGAIN: Duration = Duration::from_millis(100);
 
 /// When something is read next.
 #[derive(Debug)]
@@ -69,6 +72,51 @@ impl Pace {
     }
 }
 
+/// A unit that takes what is written.
+#[derive(Debug)]
+pub(super) struct Board {
+    /// Writes in a row without an answer.
+    misses: u32,
+    until: Instant,
+    backoff: Backoff,
+}
+
+impl Board {
+    /// One that answers, as far as anybody knows.
+    pub(super) fn new(backoff: Backoff) -> Self {
+        Self {
+            misses: 0,
+            until: Instant::now(),
+            backoff,
+        }
+    }
+
+    /// Until then it is left alone, but for commands.
+    pub(super) fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// It answered.
+    pub(super) fn succeed(&mut self) {
+        self.misses = 0;
+        self.until = Instant::now();
+        self.backoff.reset();
+    }
+
+    /// It did not: it is asked again soon, each time a little later, and from the `misses_max`th
+    /// time in a row on others go first for a while. Whether this was that time.
+    pub(super) fn miss(&mut self, misses_max: u32) -> bool {
+        self.misses = self.misses.saturating_add(1);
+        let rest = if self.misses < misses_max {
+            AGAIN * self.misses
+        } else {
+            self.backoff.fail()
+        };
+        self.until = Instant::now() + rest;
+        self.misses == misses_max
+    }
+}
+
 /// An elevator on the line.
 #[derive(Debug)]
 pub(super) struct Station {
@@ -82,14 +130,63 @@ pub(super) struct Station {
     pub(super) map: RegisterMap,
     /// Its floor numbers.
     pub(super) floors: FloorTable,
-    /// The reads of one whole reading.
-    pub(super) blocks: Vec<Block>,
+    /// What is read of it, the most often first.
+    pub(super) groups: Vec<Group>,
+    /// When each of them was read last; the first is read each time.
+    pub(super) read: Vec<Option<Read>>,
+    /// What was read last.
+    pub(super) image: Image,
     /// When it is read.
     pub(super) pace: Pace,
     /// What was said of its link last.
     pub(super) link: Option<bool>,
     /// Requests in a row without an answer.
     pub(super) misses: u32,
+}
+
+/// When a group was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read {
+    at: Instant,
+    /// The same on the gateway's clock.
+    asked_ms: u64,
+}
+
+impl Station {
+    /// The groups of a reading that begins at `at`.
+    fn due(&self, at: Instant) -> Vec<usize> {
+        let all = self.groups.iter().zip(&self.read).enumerate();
+        let is_due = |group: &Group, read: &Option<Read>| {
+            read.is_none_or(|read| at >= read.at + Duration::from_millis(group.poll_ms))
+        };
+        all.filter(|(place, (group, read))| *place == 0 || is_due(group, read))
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    /// The next reading is a whole one.
+    pub(super) fn forget(&mut self) {
+        self.read.fill(None);
+    }
+
+    /// Takes in what a reading brought: when the oldest point of all was asked for, on the gateway's
+    /// clock.
+    pub(super) fn take(&mut self, sweep: Sweep) -> u64 {
+        let Sweep {
+            began,
+            asked_ms,
+            groups,
+            image,
+            ..
+        } = sweep;
+        for place in groups {
+            let at = began;
+            self.read[place] = Some(Read { at, asked_ms });
+        }
+        self.image.extend(image);
+        let reads = self.read.iter().flatten();
+        reads.map(|read| read.asked_ms).min().unwrap_or(asked_ms)
+    }
 }
 
 /// A zone's fire input on the line.
@@ -119,7 +216,7 @@ impl ZoneStation {
     }
 }
 
-/// One whole reading of an elevator, while its blocks come in.
+/// One reading of an elevator, while its blocks come in.
 #[derive(Debug)]
 pub(super) struct Sweep {
     /// Which station.
@@ -128,22 +225,38 @@ pub(super) struct Sweep {
     pub(super) began: Instant,
     /// The same on the gateway's clock.
     pub(super) asked_ms: u64,
+    /// What is read, by its place among the groups of the station.
+    groups: Vec<usize>,
+    /// The reads that it takes.
+    blocks: Vec<Block>,
     /// Which block is next.
-    pub(super) block: usize,
+    block: usize,
     /// What came so far.
-    pub(super) image: Image,
+    image: Image,
 }
 
 impl Sweep {
-    /// A reading that begins at `asked_ms`.
-    pub(super) fn new(station: usize, asked_ms: u64) -> Self {
+    /// A reading of what is due of the station at this place, asked for at `asked_ms`.
+    pub(super) fn new(place: usize, station: &Station, asked_ms: u64) -> Self {
+        let began = Instant::now();
+        let groups = station.due(began);
+        let blocks = station
+            .map
+            .blocks_of(groups.iter().map(|group| &station.groups[*group]));
         Self {
-            station,
-            began: Instant::now(),
+            station: place,
+            began,
             asked_ms,
+            groups,
+            blocks,
             block: 0,
             image: Image::new(),
         }
+    }
+
+    /// The next block; `None` when all have come.
+    pub(super) fn next(&self) -> Option<Block> {
+        self.blocks.get(self.block).copied()
     }
 
     /// Takes in what a block read.

@@ -17,6 +17,7 @@ use tokio_modbus::slave::{Slave, SlaveContext};
 use tokio_modbus::{Error, ProtocolError, Request as Wire, Response};
 
 use super::failure::Failure;
+use crate::driver::Gate;
 use crate::map::Table;
 use crate::rtu::{COIL_OFF, COIL_ON, Exception, LineFigures, Reply, Request};
 
@@ -70,18 +71,23 @@ impl TcpLink {
         std::mem::replace(&mut self.figures, LineFigures::start())
     }
 
-    /// One request and its reply.
+    /// One request and its reply; `gate` is asked immediately before its bytes.
     pub(super) async fn call(
         &mut self,
+        gate: &mut Gate<'_>,
         unit: u8,
         request: &Request,
         wait_ms: u64,
     ) -> Result<Reply, Failure> {
-        let wire = wire(request)?;
+        let wire = wire(unit, request)?;
         let Some(mut context) = self.context.take() else {
             let detail = format!("the line to {} is not open", self.address);
             return Err(Failure::NotSent(detail));
         };
+        if let Err(detail) = gate() {
+            self.context = Some(context);
+            return Err(Failure::Dropped(detail));
+        }
         context.set_slave(Slave(unit));
         self.figures.asked(unit);
         let began = Instant::now();
@@ -129,7 +135,9 @@ pub(super) async fn connect(address: &str, wait_ms: u64) -> Result<TcpStream, St
 }
 
 /// The request as the client crate has it.
-fn wire(request: &Request) -> Result<Wire<'_>, Failure> {
+fn wire(unit: u8, request: &Request) -> Result<Wire<'_>, Failure> {
+    let bad = |bad| Failure::BadRequest(format!("unit {unit}: {bad}"));
+    request.check().map_err(bad)?;
     Ok(match request {
         Request::Read {
             table,
@@ -145,8 +153,9 @@ fn wire(request: &Request) -> Result<Wire<'_>, Failure> {
             COIL_ON => Wire::WriteSingleCoil(*address, true),
             COIL_OFF => Wire::WriteSingleCoil(*address, false),
             value => {
-                let detail = format!("function 05 takes no value {value} over Modbus TCP");
-                return Err(Failure::NotSent(detail));
+                let detail =
+                    format!("unit {unit}: function 05 takes no value {value} over Modbus TCP");
+                return Err(Failure::BadRequest(detail));
             }
         },
         Request::WriteRegister { address, value } => Wire::WriteSingleRegister(*address, *value),

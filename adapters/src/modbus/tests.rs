@@ -4,6 +4,7 @@ mod device;
 mod faults;
 mod frames;
 mod places;
+mod plugged;
 mod polls;
 mod rtu;
 mod zones;
@@ -26,6 +27,7 @@ const TIMING: LineTiming = LineTiming {
     request_ms: 100,
     backoff_min_ms: 20,
     backoff_max_ms: 200,
+    unit_backoff_max_ms: 200,
     fire_lost_ms: 0,
 };
 
@@ -119,9 +121,9 @@ fn at(label: &str) -> Landing {
 
 async fn execute(line: &mut ModbusLine, command: Command) -> (Outcome, Vec<DriverReport>) {
     let mut reports = Vec::new();
-    let outcome = timeout(PATIENCE, line.execute(&command, &mut reports))
-        .await
-        .unwrap();
+    let mut gate = open_gate;
+    let outcome = line.execute(&command, &mut gate, &mut reports);
+    let outcome = timeout(PATIENCE, outcome).await.unwrap();
     (outcome, reports)
 }
 

@@ -15,6 +15,7 @@ use super::config::Transport;
 use super::failure::Failure;
 use super::link::Wire;
 use super::tcp::{TcpLink, connect};
+use crate::driver::open_gate;
 use crate::map::RegisterMap;
 use crate::rtu::serial::{self, SerialConfig};
 use crate::rtu::{
@@ -114,7 +115,9 @@ impl Visit {
                 let wait_ms = self.wait.map_or(TCP_WAIT_MS, |wait| {
                     u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
                 });
-                link.call(unit, request, wait_ms).await.map_err(from_tcp)
+                link.call(&mut open_gate, unit, request, wait_ms)
+                    .await
+                    .map_err(from_tcp)
             }
         }
     }
@@ -208,7 +211,9 @@ async fn open_tcp(address: &str, observer: &Arc<Mutex<Observer>>) -> io::Result<
 
 fn from_rtu(error: RtuError) -> NoReply {
     match error {
-        RtuError::BadRequest(_) | RtuError::NotSent(_) => NoReply::NotSent(error.to_string()),
+        RtuError::BadRequest(_) | RtuError::NotSent(_) | RtuError::Dropped(_) => {
+            NoReply::NotSent(error.to_string())
+        }
         RtuError::Exception(exception) => NoReply::Exception(exception),
         RtuError::NoAnswer { .. } | RtuError::Gone(_) => NoReply::Lost(error.to_string()),
     }
@@ -216,7 +221,9 @@ fn from_rtu(error: RtuError) -> NoReply {
 
 fn from_tcp(failure: Failure) -> NoReply {
     match failure {
-        Failure::NotSent(detail) => NoReply::NotSent(detail),
+        Failure::NotSent(detail) | Failure::BadRequest(detail) | Failure::Dropped(detail) => {
+            NoReply::NotSent(detail)
+        }
         Failure::Exception(exception) => NoReply::Exception(exception),
         Failure::Lost { detail, .. } => NoReply::Lost(detail),
     }

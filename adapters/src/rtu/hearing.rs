@@ -7,22 +7,11 @@
 
 use std::fmt;
 
+use super::echo::{Echo, EchoTrace};
 use super::reply::{Answer, Shape};
 
 /// Bytes of the longest frame (Modbus over Serial Line V1.02, section 2.3).
 pub const FRAME_MAX: usize = 256;
-
-/// Whether what is sent over a line comes back over it, as it does from two-wire adapters that
-/// listen while they speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Echo {
-    /// Nothing has shown it yet.
-    Unknown,
-    /// It does not.
-    Absent,
-    /// It does: nothing that comes before the echo is a reply.
-    Present,
-}
 
 /// What a byte brought to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,19 +123,15 @@ impl Hearing {
         Some(Event::Answer(answer))
     }
 
-    /// What is known of the line's echo behind this request. It is absent only where nothing but
-    /// the answer came.
+    /// What came shows of the line's echo.
     #[must_use]
-    pub fn echo(&self) -> Echo {
-        let has_echo = self.echoes > 0;
-        match (self.is_twin, has_echo, self.echo) {
-            (false, true, _) => Echo::Present,
-            // The echo that was sure to come did not: something else is on the line.
-            (_, false, Echo::Present) => Echo::Unknown,
-            (false, false, Echo::Unknown) if self.answered > 0 && self.answered == self.count => {
-                Echo::Absent
-            }
-            (_, _, known) => known,
+    pub fn echo(&self) -> EchoTrace {
+        let beside = self.count - self.answered;
+        match (self.is_twin, self.echoes > 0) {
+            (false, true) => EchoTrace::Whole,
+            (true, true) => EchoTrace::Nothing,
+            (false, false) if self.answered > 0 && beside * 2 < self.sent.len() => EchoTrace::None,
+            (_, false) => EchoTrace::Unclear,
         }
     }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
+use super::echo::{Echo, EchoMemory};
 use super::error::RtuError;
 use super::figures::LineFigures;
-use super::hearing::{Echo, Event, Hearing, Strays};
+use super::hearing::{Event, Hearing, Strays};
 use super::observer::{Observer, Seen};
 use super::owed::Owed;
 use super::patience::Patience;
@@ -17,6 +18,7 @@ use super::probe::{Known, probes};
 use super::reply::{Answer, Reply, Shape};
 use super::request::Request;
 use super::timing::RtuTiming;
+use crate::driver::{Gate, open_gate};
 
 /// Bytes taken from the stream at once: more than the longest frame.
 const READ_BYTES: usize = 512;
@@ -28,7 +30,7 @@ const READ_BYTES: usize = 512;
 pub struct RtuMaster<S> {
     stream: Option<S>,
     timing: RtuTiming,
-    echo: Echo,
+    echo: EchoMemory,
     /// The last byte passed then.
     active: Instant,
     /// The silence since then that the next request waits for.
@@ -56,7 +58,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         Self {
             stream: None,
             timing,
-            echo: Echo::Unknown,
+            echo: EchoMemory::new(),
             active: Instant::now(),
             silence: timing.gap,
             asked: None,
@@ -71,7 +73,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// Goes on over this stream. What units owed they may still answer.
     pub fn attach(&mut self, stream: S) {
         self.stream = Some(stream);
-        self.echo = Echo::Unknown;
+        self.echo = EchoMemory::new();
         self.active = Instant::now();
         self.strays.clear();
     }
@@ -106,7 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// Whether a request echoes, as far as that has shown.
     #[must_use]
     pub fn echo(&self) -> Echo {
-        self.echo
+        self.echo.known()
     }
 
     /// When the next request may be sent, where the line stays silent.
@@ -135,19 +137,37 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// # Errors
     /// See [`RtuError`]. Behind [`RtuError::Gone`] there is no stream.
     pub async fn request(&mut self, unit: u8, request: &Request) -> Result<Reply, RtuError> {
+        self.request_through(&mut open_gate, unit, request).await
+    }
+
+    /// As [`RtuMaster::request`]; `gate` is asked when the line is silent, immediately before the
+    /// bytes of the request.
+    ///
+    /// # Errors
+    /// See [`RtuError`].
+    pub async fn request_through(
+        &mut self,
+        gate: &mut Gate<'_>,
+        unit: u8,
+        request: &Request,
+    ) -> Result<Reply, RtuError> {
         let frame = request.frame(unit).map_err(RtuError::BadRequest)?;
         self.give_up_asked();
         self.owed.expire(self.timing.owed);
         let shape = Shape::of(unit, request);
         let is_twin = shape.answer(&frame).is_some();
-        if self.owed.has_like(&shape) || (is_twin && self.echo == Echo::Unknown) {
+        let has_echo_to_learn = |echo: &EchoMemory| is_twin && echo.known() == Echo::Unknown;
+        if self.owed.has_like(&shape) || has_echo_to_learn(&self.echo) {
             self.sound(unit, request).await?;
         }
-        if is_twin && self.echo == Echo::Unknown {
+        if has_echo_to_learn(&self.echo) {
+            self.sound(unit, request).await?;
+        }
+        if has_echo_to_learn(&self.echo) {
             let detail = format!("unit {unit}: whether the line echoes has not shown yet");
             return Err(RtuError::NotSent(detail));
         }
-        let answer = self.exchange(unit, frame, shape).await?;
+        let answer = self.exchange(gate, unit, frame, shape).await?;
         match answer {
             Answer::Reply(reply) => {
                 self.units
@@ -174,8 +194,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             let detail = format!("unit {unit}: it may still answer earlier requests");
             return Err(RtuError::NotSent(detail));
         };
-        match self.exchange(unit, frame, shape).await {
-            Ok(answer) if is_of_unit(&answer) => Ok(()),
+        match self.exchange(&mut open_gate, unit, frame, shape).await {
+            Ok(answer) if answer.is_of_unit() => Ok(()),
             Ok(_) => {
                 let detail = format!("unit {unit}: it did not answer a read before it");
                 Err(RtuError::NotSent(detail))
@@ -192,6 +212,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
     /// Sends a frame, and listens for its answer.
     async fn exchange(
         &mut self,
+        gate: &mut Gate<'_>,
         unit: u8,
         frame: Vec<u8>,
         shape: Shape,
@@ -203,6 +224,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             .get(&unit)
             .and_then(|memory| memory.patience.slowest());
         let wait = self.timing.wait(floor, slowest);
+        gate().map_err(RtuError::Dropped)?;
         // Noted first: where this future is dropped, the answer is owed all the same.
         let began = Instant::now();
         self.asked = Some((shape.clone(), began));
@@ -210,11 +232,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         self.send(&frame, began + wait).await?;
         let sent = Instant::now();
         self.figures.asked(unit);
-        let mut hearing = Hearing::new(frame, shape, self.echo);
+        let mut hearing = Hearing::new(frame, shape, self.echo.known());
         let answer = self.listen(&mut hearing, sent + wait).await;
         let took = sent.elapsed();
         let answer = answer?;
-        self.echo = hearing.echo();
+        self.echo.learn(hearing.echo());
         let Some(answer) = answer else {
             self.give_up_asked();
             self.figures.lost(unit, took);
@@ -222,7 +244,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
             return Err(RtuError::NoAnswer { wait, miss });
         };
         self.silence = self.timing.gap;
-        if is_of_unit(&answer) {
+        if answer.is_of_unit() {
             self.asked = None;
             self.owed.clear(unit);
         } else {
@@ -256,7 +278,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
                     return Ok(());
                 }
                 Ok(read) => {
-                    let count = self.heard(read, &buffer).map_err(not_sent)?;
+                    let count = self
+                        .heard(read, &buffer)
+                        .map_err(RtuError::before_sending)?;
                     self.stray(&buffer[..count]);
                 }
             }
@@ -365,23 +389,5 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RtuMaster<S> {
         } else {
             format!("the line failed: {error}")
         })
-    }
-}
-
-/// What a gateway says of a unit proves nothing of what the unit may still answer.
-fn is_of_unit(answer: &Answer) -> bool {
-    match answer {
-        Answer::Reply(_) => true,
-        Answer::Exception(exception) => !exception.is_of_gateway(),
-    }
-}
-
-fn not_sent(error: RtuError) -> RtuError {
-    match error {
-        RtuError::Gone(detail) => RtuError::NotSent(detail),
-        RtuError::BadRequest(_)
-        | RtuError::NotSent(_)
-        | RtuError::Exception(_)
-        | RtuError::NoAnswer { .. } => error,
     }
 }

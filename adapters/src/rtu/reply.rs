@@ -27,6 +27,17 @@ pub enum Answer {
     Exception(Exception),
 }
 
+impl Answer {
+    /// Whether it proves that the unit answered: what a gateway says of it proves nothing of what the
+    /// unit may still answer.
+    pub(super) fn is_of_unit(&self) -> bool {
+        match self {
+            Self::Reply(_) => true,
+            Self::Exception(exception) => !exception.is_of_gateway(),
+        }
+    }
+}
+
 /// All that is known of a reply before it comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {

@@ -125,10 +125,8 @@ impl Request {
     /// address 65535.
     pub fn frame(&self, unit: u8) -> Result<Vec<u8>, BadRequest> {
         between("unit", usize::from(unit), 1, 255)?;
-        let (count, max) = self.count();
-        between("count", count, 1, max)?;
-        let room = 65_536 - usize::from(self.address());
-        between("count", count, 1, room)?;
+        self.check()?;
+        let (count, _) = self.count();
         let mut bytes = vec![unit, self.function()];
         bytes.extend_from_slice(&self.address().to_be_bytes());
         // At most 2000, checked above.
@@ -148,6 +146,14 @@ impl Request {
             }
         }
         Ok(seal(bytes))
+    }
+
+    /// Whether it can be asked at all.
+    pub(crate) fn check(&self) -> Result<(), BadRequest> {
+        let (count, max) = self.count();
+        between("count", count, 1, max)?;
+        let room = 65_536 - usize::from(self.address());
+        between("count", count, 1, room)
     }
 
     /// How many points it is about, and the most that its function takes.

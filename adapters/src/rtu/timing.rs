@@ -10,6 +10,9 @@ const FIXED_GAP: Duration = Duration::from_micros(1_750);
 /// The highest rate at which that silence is 3.5 characters.
 const CHARACTER_GAP_BAUD_MAX: u32 = 19_200;
 
+/// The rate whose silences are kept on a line behind a TCP connection.
+const OVER_TCP_BAUD: u32 = 9_600;
+
 /// The times of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RtuTiming {
@@ -58,13 +61,15 @@ impl RtuTiming {
         }
     }
 
-    /// A serial line behind a TCP connection: the silences are kept behind it, and a lost packet is
-    /// sent again after 200 ms at the soonest, so a time-out has to be longer than that.
+    /// A serial line behind a TCP connection. Its rate is not known here, so between two frames lies
+    /// the silence of 9,600 baud, the slowest that is usual: not every converter keeps one of its
+    /// own. A lost packet is sent again after 200 ms at the soonest, so a time-out has to be longer
+    /// than that.
     #[must_use]
     pub fn over_tcp() -> Self {
         Self {
             character: Duration::ZERO,
-            gap: Duration::ZERO,
+            gap: character(OVER_TCP_BAUD) * 7 / 2,
             first: Duration::from_millis(500),
             margin: Duration::from_millis(100),
             min: Duration::from_millis(400),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use protocol::hardware::Action;
 use protocol::limits::ELEVATORS_MAX;
-use protocol::{ElevatorId, Fence, GatewayId, Outgoing, RobotId};
+use protocol::{ClaimId, ElevatorId, Fence, GatewayId, Outgoing, RobotId};
 
 use super::Full;
 
@@ -20,6 +20,8 @@ pub enum Subject {
     Ride(RobotId),
     /// An elevator.
     Elevator(ElevatorId),
+    /// A claim of an application.
+    Claim(ClaimId),
     /// One alarm; its newest word says when it was raised, too.
     Alarm(String),
     /// All open alarms.
@@ -53,7 +55,12 @@ impl Keep {
     #[must_use]
     pub fn of(message: &Outgoing, now_ms: u64) -> Self {
         match message {
-            Outgoing::RideReply { .. } => Self::Until(now_ms.saturating_add(REPLY_KEPT_MS)),
+            Outgoing::ClaimState { view, .. } => {
+                Self::Newest(Subject::Claim(view.claim_id.clone()))
+            }
+            Outgoing::RideReply { .. } | Outgoing::ClientReply { .. } => {
+                Self::Until(now_ms.saturating_add(REPLY_KEPT_MS))
+            }
             Outgoing::RideState(view) => Self::Newest(Subject::Ride(view.robot_id.clone())),
             Outgoing::RideStateCleared { robot } => Self::Newest(Subject::Ride(robot.clone())),
             Outgoing::ElevatorState(view) => {

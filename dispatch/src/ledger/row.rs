@@ -5,15 +5,20 @@
 //! bytes each, big-endian; a fence is never 0, which means none); then texts, each after its length in
 //! one byte: the robot, and of an ended order the state, the reason and the elevator (empty: none).
 //! Version 1 was a CBOR map; it is read.
+//!
+//! Version 3 is an order of an application: the version, the digest, 1, the moment of its answer,
+//! the application after its length in one byte, and the answer in CBOR.
 
 use protocol::ride::RideState;
 use protocol::robot::Digest;
-use protocol::{ElevatorId, Fence, ReasonCode, RobotId, Timestamp};
+use protocol::{ClientId, ElevatorId, Fence, ReasonCode, RobotId, Timestamp};
 use serde::Deserialize;
 
-use super::{Ended, Remembered};
+use super::{Answered, Ended, Known, Remembered};
 
 const VERSION: u8 = 2;
+/// The version of an application's order.
+const ANSWER: u8 = 3;
 const DIGEST_BYTES: usize = 16;
 /// Where the moment of the end stands.
 const AT: usize = 1 + DIGEST_BYTES + 1;
@@ -42,6 +47,19 @@ pub(crate) fn encode(row: &Remembered) -> Vec<u8> {
     bytes
 }
 
+/// An application's order as a row.
+pub(crate) fn encode_answer(row: &Answered) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(160);
+    bytes.push(ANSWER);
+    bytes.extend_from_slice(&row.digest.0);
+    bytes.push(1);
+    bytes.extend_from_slice(&row.at.0.to_be_bytes());
+    put(&mut bytes, row.client.as_str());
+    // Writing to a Vec cannot fail, and every field can be written.
+    let _ = ciborium::into_writer(&row.body, &mut bytes);
+    bytes
+}
+
 /// Identifiers have at most 64 bytes and words less.
 fn put(bytes: &mut Vec<u8>, text: &str) {
     let length = u8::try_from(text.len()).unwrap_or(u8::MAX);
@@ -53,11 +71,12 @@ fn put(bytes: &mut Vec<u8>, text: &str) {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Remembered, String> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Known, String> {
     match bytes.first() {
-        Some(&VERSION) => read(Fields(&bytes[1..])),
+        Some(&VERSION) => read(Fields(&bytes[1..])).map(Known::Ride),
+        Some(&ANSWER) => read_answer(Fields(&bytes[1..])).map(Known::Answer),
         // A CBOR map of less than 24 members.
-        Some(0xa0..=0xb7) => read_first_version(bytes),
+        Some(0xa0..=0xb7) => read_first_version(bytes).map(Known::Ride),
         Some(version) => Err(format!("version {version} is not known")),
         None => Err("it is empty".to_owned()),
     }
@@ -112,6 +131,27 @@ fn read(mut fields: Fields<'_>) -> Result<Remembered, String> {
         digest,
         robot,
         ended,
+    })
+}
+
+fn read_answer(mut fields: Fields<'_>) -> Result<Answered, String> {
+    let digest = Digest(fields.take()?);
+    let [answered] = fields.take()?;
+    if answered != 1 {
+        return Err(format!("{answered} does not say that it was answered"));
+    }
+    let at = Timestamp(fields.number()?);
+    let client = fields.text()?;
+    let client = ClientId::new(client).map_err(|error| format!("client {client:?} {error}"))?;
+    let body = ciborium::from_reader(&mut fields.0).map_err(|error| error.to_string())?;
+    if !fields.0.is_empty() {
+        return Err(format!("{} bytes follow its end", fields.0.len()));
+    }
+    Ok(Answered {
+        digest,
+        client,
+        at,
+        body,
     })
 }
 

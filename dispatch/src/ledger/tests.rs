@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use protocol::client::SeriesBody;
 
 use super::*;
 
@@ -42,8 +43,36 @@ fn rows_are_the_bytes_that_are_described() {
     let end = ended(0x0123_4567_89ab);
     assert_eq!(encode(&remembered(None)), LIVE);
     assert_eq!(encode(&remembered(Some(end.clone()))), ENDED);
-    assert_eq!(decode(LIVE).unwrap(), remembered(None));
-    assert_eq!(decode(ENDED).unwrap(), remembered(Some(end)));
+    assert_eq!(decode(LIVE).unwrap(), Known::Ride(remembered(None)));
+    assert_eq!(decode(ENDED).unwrap(), Known::Ride(remembered(Some(end))));
+}
+
+/// The answer is written by hand from RFC 8949.
+const ANSWER: &[u8] = b"\x030123456789abcdef\x01\
+    \x00\x00\x01\x23\x45\x67\x89\xab\x05app-1\
+    \xa1\x66series\xa3\x66series\x62AA\x66number\x01\x62id\x64AA|1";
+
+#[test]
+fn an_answer_is_the_bytes_that_are_described() {
+    let answered = Answered {
+        digest: Digest(*b"0123456789abcdef"),
+        client: ClientId::new("app-1").unwrap(),
+        at: Timestamp(0x0123_4567_89ab),
+        body: ReplyBody::Series(SeriesBody::of(&SeriesId::new("AA").unwrap(), 1)),
+    };
+    assert_eq!(encode_answer(&answered), ANSWER);
+    assert_eq!(decode(ANSWER).unwrap(), Known::Answer(answered.clone()));
+    for end in 0..ANSWER.len() {
+        assert!(decode(&ANSWER[..end]).is_err(), "{end} bytes");
+    }
+    let mut ledger = Ledger::default();
+    let order = OrderId::new("T-1").unwrap();
+    ledger.answer(&order, &answered);
+    assert_eq!(ledger.find(&order), None, "no ride has this id");
+    assert_eq!(ledger.known(&order), Some(Known::Answer(answered.clone())));
+    assert_eq!(ledger.oldest_ended(answered.at), Some(order.clone()));
+    ledger.forget(&order);
+    assert!(ledger.is_empty());
 }
 
 #[test]
@@ -53,7 +82,8 @@ fn a_row_that_is_none_is_refused_in_words() {
     }
     let longer = [ENDED, b"x"].concat();
     for (bytes, said) in [
-        (&b"\x03"[..], "version 3 is not known"),
+        (&b"\x04"[..], "version 4 is not known"),
+        (&b"\x03"[..], "it is too short"),
         (&longer, "1 bytes follow its end"),
         (
             b"\x020123456789abcdef\x02\x03R-1",
@@ -72,13 +102,13 @@ fn rows_of_the_first_version_are_read() {
     let live = b"\xa4\x67version\x01\x66digest\x90\x18\x30\x18\x31\x18\x32\x18\x33\x18\x34\x18\x35\
         \x18\x36\x18\x37\x18\x38\x18\x39\x18\x61\x18\x62\x18\x63\x18\x64\x18\x65\x18\x66\
         \x65robot\x63R-1\x65ended\xf6";
-    assert_eq!(decode(live).unwrap(), remembered(None));
+    assert_eq!(decode(live).unwrap(), Known::Ride(remembered(None)));
     let head = &live[..live.len() - 1];
     let end = b"\xa6\x62at\x78\x182026-11-30T08:00:00.123Z\x65state\x69CANCELLED\x63seq\x02\
         \x66reason\x72CANCELLED_BY_ROBOT\x68elevator\x62E1\x65fence\x18\x4d";
     let at = Timestamp::parse("2026-11-30T08:00:00.123Z").unwrap();
     let row = decode(&[head, end].concat()).unwrap();
-    assert_eq!(row, remembered(Some(ended(at.0))));
+    assert_eq!(row, Known::Ride(remembered(Some(ended(at.0)))));
 }
 
 #[derive(Debug, Clone)]

@@ -6,12 +6,12 @@ use protocol::{ElevatorId, ReasonCode};
 
 use crate::effort::Aim;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
 /// Reminders to leave before HOLD (`ride.md` section 2).
 const REMINDERS: u8 = 3;
 
-impl Turn<'_> {
+impl Step<'_> {
     pub(super) fn drive_target(&mut self, ride: &Ride, elevator: &ElevatorId) {
         let order = &ride.order;
         let since = self.since(order);

@@ -9,9 +9,9 @@ use crate::assign::{any_door_not_shut, goes_up};
 use crate::effort::{Aim, Stage, hall_call_registered};
 use crate::sight::Occupancy;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
-impl Turn<'_> {
+impl Step<'_> {
     pub(super) fn drive_granted(&mut self, ride: &Ride, elevator: &ElevatorId) {
         let since = self.since(&ride.order);
         self.ask_since(elevator, since);
@@ -220,7 +220,7 @@ impl Turn<'_> {
                 &detail,
                 Afterwards::Keep(until),
             );
-            let why = crate::turn::reason(ReasonCode::ControllerLost, detail);
+            let why = crate::step::reason(ReasonCode::ControllerLost, detail);
             self.block(elevator, why, false);
             return true;
         }

@@ -8,7 +8,7 @@ use super::Afterwards;
 use crate::effort::Aim;
 use crate::fact::{Claim, Fact, KeptUntil, RideFact};
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
 /// How a cell answers.
 pub(super) enum Cell {
@@ -23,7 +23,7 @@ pub(super) enum Cell {
 use Cell::{Accept, Duplicate, Refuse};
 pub(super) const WRONG_STATE: Cell = Refuse(Code::WrongState);
 
-impl Turn<'_> {
+impl Step<'_> {
     pub(super) fn query(&mut self, ride: &Ride) -> Cell {
         let permits = matches!(ride.instruction, Instruction::Enter | Instruction::Exit);
         if permits

@@ -10,9 +10,9 @@ use crate::fact::{Claim, Fact, KeptUntil, RideFact};
 use crate::live::Recheck;
 use crate::sight::Occupancy;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Takes the robot's word where the signal agrees; else begins to look again.
     pub(super) fn take_word(&mut self, order: &OrderId, claim: Claim) {
         if self.try_word(order, claim) {

@@ -6,12 +6,12 @@ use protocol::{ElevatorId, Landing, OrderId, ReasonCode};
 
 use crate::effort::{Aim, Stage};
 use crate::state::Ride;
-use crate::turn::Turn;
+use crate::step::Step;
 
 /// How often a door is opened again, closed again, or a hold sent again (`ride.md` section 2).
 pub(crate) const DOOR_TRIES_MAX: u8 = 3;
 
-impl Turn<'_> {
+impl Step<'_> {
     /// The door is READ open: it is held. Returns `false` when the hold was refused, which is HOLD.
     pub(super) fn hold_open(
         &mut self,

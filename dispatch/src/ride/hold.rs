@@ -9,9 +9,9 @@ use crate::effort::Aim;
 use crate::fact::{Fact, KeptUntil, RideFact};
 use crate::sight::Occupancy;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
-impl Turn<'_> {
+impl Step<'_> {
     /// To HOLD; the elevator stays with the ride.
     pub(crate) fn hold(&mut self, order: &OrderId, code: ReasonCode, detail: &str) {
         let Some(ride) = self.ride(order) else { return };

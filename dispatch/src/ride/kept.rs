@@ -8,9 +8,9 @@ use super::door::DOOR_TRIES_MAX;
 use crate::effort::{Aim, Stage, hall_call_registered};
 use crate::fact::KeptUntil;
 use crate::sight::Occupancy;
-use crate::turn::{Turn, reason};
+use crate::step::{Step, reason};
 
-impl Turn<'_> {
+impl Step<'_> {
     pub(super) fn drive_kept(&mut self, elevator: &ElevatorId) {
         let Some(record) = self.state.elevators.get(elevator) else {
             return;

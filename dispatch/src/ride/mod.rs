@@ -28,7 +28,7 @@ use protocol::{ElevatorId, OrderId, ReasonCode};
 use crate::effort::{Aim, Stage};
 use crate::fact::KeptUntil;
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
 /// What becomes of the elevator when a ride is done with it.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ impl Ride {
     }
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     /// The ride is done with its elevator: at its end, or queued again.
     pub(crate) fn leave(&mut self, order: &OrderId, shift: Shift, afterwards: Afterwards) {
         let elevator = self.ride(order).and_then(|ride| ride.elevator.clone());

@@ -8,9 +8,9 @@ use super::Afterwards;
 use crate::effort::Aim;
 use crate::fact::{Fact, KeptUntil, SiteFact};
 use crate::state::Ride;
-use crate::turn::{Turn, reason};
+use crate::step::{Step, reason};
 
-impl Turn<'_> {
+impl Step<'_> {
     /// The zone's fire input was read, or could not be.
     pub(crate) fn zone_fire(&mut self, zone: &ZoneId, clear: bool) {
         if !self

@@ -7,9 +7,9 @@ use protocol::{ElevatorId, ReasonCode};
 use super::Afterwards;
 use crate::fact::KeptUntil;
 use crate::state::Ride;
-use crate::turn::{Turn, reason};
+use crate::step::{Step, reason};
 
-impl Turn<'_> {
+impl Step<'_> {
     /// `entry_s` is over: the permission ends, the door shuts by itself.
     pub(super) fn entry_is_over(&mut self, ride: &Ride, elevator: &ElevatorId) {
         self.release_hold(elevator);

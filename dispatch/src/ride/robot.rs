@@ -10,7 +10,7 @@ use crate::fact::{Fact, RideFact};
 use crate::ledger::Ended;
 use crate::render::Asked;
 use crate::state::Ride;
-use crate::turn::Turn;
+use crate::step::Step;
 
 /// What a message of a robot is about.
 enum Found {
@@ -22,7 +22,7 @@ enum Found {
     Nothing,
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     /// `ride/event`.
     pub(crate) fn event(&mut self, asked: &Asked, event: &RideEvent) {
         let word = event.event.word();

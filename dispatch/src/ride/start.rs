@@ -6,15 +6,15 @@ use protocol::{ElevatorId, Fence, OrderId, ReasonCode, RobotId};
 use crate::fact::{ElevatorFact, Fact};
 use crate::live::{Car, Progress, Recheck};
 use crate::queue::signed;
+use crate::step::Step;
 use crate::timer::TimerKey;
-use crate::turn::Turn;
 
 /// Fences are raised by so much where others may have seen higher ones than we know.
 const FENCE_STEP: u64 = 1_000;
 /// No grant ever comes near it: what is told above is no fence of ours, and would leave no room.
 const FENCE_MAX: Fence = Fence(1 << 53);
 
-impl Turn<'_> {
+impl Step<'_> {
     /// The first input of a process.
     pub(crate) fn start(&mut self, restored: bool) {
         let now_ms = self.now.mono_ms;
@@ -51,6 +51,9 @@ impl Turn<'_> {
             now_ms.saturating_add(self.config.timing.sweep_ms),
         );
         self.live.site_due = true;
+        self.start_series(restored);
+        self.tend_days();
+        self.start_claims();
         self.say_open_alarms();
     }
 

@@ -6,9 +6,9 @@ use protocol::{ElevatorId, Fence, OrderId, ReasonCode, RobotId};
 use super::Afterwards;
 use crate::fact::KeptUntil;
 use crate::sight::Occupancy;
-use crate::turn::{Turn, reason};
+use crate::step::{Step, reason};
 
-impl Turn<'_> {
+impl Step<'_> {
     /// A robot says that it is inside after its order ended: where that order was the last on the
     /// elevator and the car is not EMPTY by presence, the elevator is blocked.
     pub(super) fn stranger_after_end(

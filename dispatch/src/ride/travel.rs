@@ -8,9 +8,9 @@ use super::door::DOOR_TRIES_MAX;
 use crate::assign::any_door_not_shut;
 use crate::effort::{Aim, Stage, car_call_registered};
 use crate::state::Ride;
-use crate::turn::{Shift, Turn};
+use crate::step::{Shift, Step};
 
-impl Turn<'_> {
+impl Step<'_> {
     pub(super) fn drive_entered(&mut self, ride: &Ride, elevator: &ElevatorId) {
         let order = &ride.order;
         let since = self.since(order);

@@ -49,6 +49,7 @@ fn use_up_the_rate(building: &mut Building) {
 
 fn unreadable(code: Code) -> Input {
     Input::Unreadable(Refusal {
+        client: None,
         robot: Some((robot(R1), RobotTopic::Request)),
         code,
         detail: "the payload is no JSON".to_owned(),

@@ -54,7 +54,11 @@ pub(crate) fn note_fact(trace: &mut Trace, now_ms: u64, fact: &Fact) {
             | RideFact::Archived { .. }
             | RideFact::Forgotten { .. },
         )
-        | Fact::Site(_) => {}
+        | Fact::Site(_)
+        | Fact::Answer(_)
+        | Fact::Series(_)
+        | Fact::Turn(_)
+        | Fact::Claim(_) => {}
         Fact::Elevator(fact) => note_elevator(trace, fact),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dispatch::{ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig};
+use dispatch::{
+    Applications, ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
+};
 use protocol::ops::Presence;
 use protocol::{ElevatorId, FloorLabel, Landing, OrderId, RobotId, Side, Timestamp, ZoneId};
 
@@ -79,6 +81,7 @@ pub(crate) fn site(elevators: Vec<ElevatorConfig>) -> SiteConfig {
         zones.insert(elevator.zone.clone(), ZoneConfig::default());
     }
     SiteConfig {
+        applications: Applications::default(),
         gateway: "gw-1".parse().expect("a gateway id"),
         timing: Timing::default(),
         limits: Limits::default(),

@@ -3,10 +3,12 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::application::{self, Told};
+use crate::client::{ClaimView, ClientReply};
 use crate::elevator::{ElevatorCommand, ElevatorView};
 use crate::floor::{FloorLabel, Landing, Side};
 use crate::hardware::{Action, Command, Direction};
-use crate::id::{CommandId, ElevatorId, Fence, GatewayId, MessageId, OrderId, RobotId};
+use crate::id::{ClientId, CommandId, ElevatorId, Fence, GatewayId, MessageId, OrderId, RobotId};
 use crate::ops::{Alarm, GatewayConnection, SiteView};
 use crate::ride::{RideReply, RideView};
 use crate::time::{Seconds, Timestamp};
@@ -56,6 +58,20 @@ pub enum Said {
     ElevatorState(ElevatorView),
     /// `elevators/{e}/command`.
     ElevatorCommand(ElevatorCommand),
+    /// `clients/{client}/reply`: an answer.
+    ClientReply {
+        /// To whom.
+        client: ClientId,
+        /// The answer.
+        reply: Box<ClientReply>,
+    },
+    /// `clients/{client}/reply`: a claim.
+    ClaimState {
+        /// To whom.
+        client: ClientId,
+        /// The claim.
+        view: Box<ClaimView>,
+    },
     /// `ops/alarm`.
     Alarm(Alarm),
     /// `ops/alarms`.
@@ -142,6 +158,10 @@ impl Said {
                 let told: CommandBody = body(payload).map_err(bad)?;
                 Self::ElevatorCommand(told.command()?)
             }
+            Topic::ClientReply(client) => match application::read(payload).map_err(bad)? {
+                Told::Reply(reply) => Self::ClientReply { client, reply },
+                Told::Claim(view) => Self::ClaimState { client, view },
+            },
             Topic::Alarm => Self::Alarm(body(payload).map_err(bad)?),
             Topic::Alarms => Self::Alarms(body::<AlarmsBody>(payload).map_err(bad)?.alarms),
             Topic::Site => Self::Site(body(payload).map_err(bad)?),
@@ -153,6 +173,7 @@ impl Said {
             | Topic::RideCancel(_)
             | Topic::RobotStatus(_)
             | Topic::RobotConnection(_)
+            | Topic::ClientRequest(_)
             | Topic::ElevatorEvent(_) => return Err(not_heard()),
         })
     }

@@ -38,6 +38,12 @@ pub(crate) fn examples() -> Vec<(&'static str, Value)> {
             "occupied":null,"calls":[{"kind":"hall","floor":"6F","side":"front","direction":"down"},{"kind":"car","floor":"2F"}]}),
         ),
         (
+            "client.request",
+            json!({"message_id":"m-5","timestamp":"2026-11-30T10:00:00.000Z","order_id":"T-2","type":"claim.acquire",
+            "pool":"robots","resource_id":"R001","owner_id":"U1","labels":{"tenant":"acme"},"lease_s":30,"wait_s":60,
+            "init":false}),
+        ),
+        (
             "ride.reply",
             json!({"type":"ride.reply","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
             "received_at":"2026-11-30T10:00:00.000Z","source":"gateway/gw-1","in_reply_to":"m-1","order_id":"T-1",
@@ -83,6 +89,19 @@ pub(crate) fn examples() -> Vec<(&'static str, Value)> {
             "gateway.connection",
             json!({"type":"gateway.connection","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
             "source":"gateway/gw-1","connection_state":"OFFLINE","instance":"i-1"}),
+        ),
+        (
+            "client.reply",
+            json!({"type":"series.next.reply","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
+            "received_at":"2026-11-30T10:00:00.000Z","source":"gateway/gw-1","in_reply_to":"m-5","order_id":"T-2",
+            "result":"accepted","code":null,"detail":null,"retry_after_s":null,"series":"AA","number":1,"id":"AA|1"}),
+        ),
+        (
+            "claim.state",
+            json!({"type":"claim.state","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
+            "source":"gateway/gw-1","claim_id":"c-1","order_id":"T-2","resource_id":"R001","state":"EXPIRED",
+            "expires_at":null,"expires_in_s":null,"queue_position":null,
+            "reason":{"code":"LEASE_ENDED","detail":"U1 was not heard for 30 s"}}),
         ),
     ]
 }

@@ -66,6 +66,7 @@ pub(crate) fn said(topic: &str, payload: impl AsRef<[u8]>) -> RobotMessage {
             message
         }
         Inbound::Controller { .. }
+        | Inbound::Client { .. }
         | Inbound::Gateway { .. }
         | Inbound::OwnRide { .. }
         | Inbound::OwnElevator { .. } => panic!("no robot said that"),

@@ -27,6 +27,7 @@ impl Model {
             Input::Operator(request) => self.operator(request, effects),
             Input::OwnRide { .. }
             | Input::OwnElevator { .. }
+            | Input::Client { .. }
             | Input::Bus { .. }
             | Input::Insecure
             | Input::Tick => {}
@@ -327,7 +328,19 @@ impl Model {
             | OperatorAction::ElevatorShow(_)
             | OperatorAction::OrderList
             | OperatorAction::OrderShow(_)
-            | OperatorAction::OrderCancel(_) => {}
+            | OperatorAction::OrderCancel(_)
+            | OperatorAction::SeriesList
+            | OperatorAction::SeriesShow(_)
+            | OperatorAction::SeriesResume { .. }
+            | OperatorAction::TurnList
+            | OperatorAction::TurnShow(_)
+            | OperatorAction::PoolList
+            | OperatorAction::PoolShow(_)
+            | OperatorAction::PoolCapacity { .. }
+            | OperatorAction::ClaimList
+            | OperatorAction::ClaimHistory
+            | OperatorAction::ClaimShow(_)
+            | OperatorAction::ClaimStopped { .. } => {}
         }
     }
 

@@ -302,17 +302,10 @@ pub(super) fn operator_acted(step: &Step<'_>, elevator: &ElevatorId) -> bool {
     let Input::Operator(request) = step.input else {
         return false;
     };
-    match &request.action {
-        ElevatorReset { elevator: it, .. } | ElevatorResolve { elevator: it, .. } => it == elevator,
-        dispatch::OperatorAction::ElevatorList
-        | dispatch::OperatorAction::ElevatorShow(_)
-        | dispatch::OperatorAction::OrderList
-        | dispatch::OperatorAction::OrderShow(_)
-        | dispatch::OperatorAction::OrderCancel(_)
-        | dispatch::OperatorAction::ElevatorMaintenance { .. }
-        | dispatch::OperatorAction::SiteSuspend { .. }
-        | dispatch::OperatorAction::SiteResume { .. } => false,
-    }
+    matches!(
+        &request.action,
+        ElevatorReset { elevator: it, .. } | ElevatorResolve { elevator: it, .. } if it == elevator
+    )
 }
 
 /// What becomes of the elevator when a ride leaves it; `None` = it stays with the ride.

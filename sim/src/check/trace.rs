@@ -126,6 +126,8 @@ impl Trace {
             | Outgoing::ElevatorCommand(_)
             | Outgoing::Alarms(_)
             | Outgoing::Site(_)
+            | Outgoing::ClientReply { .. }
+            | Outgoing::ClaimState { .. }
             | Outgoing::GatewayConnection(..) => {}
         }
     }

@@ -99,7 +99,19 @@ impl Script {
             OperatorAction::ElevatorList
             | OperatorAction::ElevatorShow(_)
             | OperatorAction::OrderList
-            | OperatorAction::OrderShow(_) => return,
+            | OperatorAction::OrderShow(_)
+            | OperatorAction::SeriesList
+            | OperatorAction::SeriesShow(_)
+            | OperatorAction::SeriesResume { .. }
+            | OperatorAction::TurnList
+            | OperatorAction::TurnShow(_)
+            | OperatorAction::PoolList
+            | OperatorAction::PoolShow(_)
+            | OperatorAction::PoolCapacity { .. }
+            | OperatorAction::ClaimList
+            | OperatorAction::ClaimHistory
+            | OperatorAction::ClaimShow(_)
+            | OperatorAction::ClaimStopped { .. } => return,
         };
         self.line(at_ms, line);
     }

@@ -252,7 +252,7 @@ impl Small {
                     }
                 }
                 Effect::Command(command) => self.obey(command),
-                Effect::Say(_) | Effect::Answer { .. } => {}
+                Effect::Say(_) | Effect::Note(_) | Effect::Answer { .. } => {}
             }
         }
     }

@@ -245,6 +245,8 @@ impl Robot {
             | Said::ElevatorCommand(_)
             | Said::Alarm(_)
             | Said::Alarms(_)
+            | Said::ClientReply { .. }
+            | Said::ClaimState { .. }
             | Said::Site(_) => {}
         }
         self.think(now_ms, wall);

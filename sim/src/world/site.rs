@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dispatch::{ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig};
+use dispatch::{
+    Applications, ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
+};
 use protocol::id::IdError;
 use protocol::ops::Presence;
 use protocol::{ElevatorId, FloorLabel, GatewayId, Side, ZoneId};
@@ -123,6 +125,7 @@ impl SitePlan {
             (config.zone.clone(), ZoneConfig { fire_input })
         };
         SiteConfig {
+            applications: Applications::default(),
             gateway,
             timing: self.timing.clone(),
             limits: self.limits.clone(),

@@ -1,9 +1,12 @@
 //! Reading the journal back, and tidying up what a crash or a snapshot left.
 
+use ::sled::Batch as Writes;
+use ::sled::transaction::Transactional;
 use dispatch::edge::record::checksum;
 use dispatch::edge::{Anchor, JournalError, Loaded, Replay, Seq, replay};
 
 use super::ledger::Ledger;
+use super::write::at_once;
 use super::{FORMAT, FORMAT_KEY, OWNER_KEY, SNAPSHOT_KEY, SledJournal, TALLY_KEY, remove, store};
 use crate::journal::blocks::{self, BlockNumber};
 use crate::journal::guard::reading;
@@ -224,21 +227,26 @@ impl SledJournal {
             .map_or(0, |(covers, _)| *covers);
         self.pages.cut_after(found.end.seq)?;
         self.ledger = std::mem::take(&mut found.ledger);
-        for key in &found.undone {
-            self.ledger.forget_loose(key);
+        let mut rows = Writes::default();
+        for key in found.undone.drain(..) {
+            self.ledger.forget_loose(&key);
+            rows.remove(key);
         }
-        remove(&self.ledger_tree, found.undone.drain(..))?;
         self.ended.in_use(&self.ledger.blocks());
-        let mut meta = vec![
-            (TALLY_KEY, self.ledger.tally.write(TALLY_KEY)),
-            (FORMAT_KEY, seal(FORMAT_KEY, &FORMAT.to_be_bytes())),
-        ];
+        let mut meta = Writes::default();
+        meta.insert(TALLY_KEY, self.ledger.tally.write(TALLY_KEY));
+        meta.insert(FORMAT_KEY, seal(FORMAT_KEY, &FORMAT.to_be_bytes()));
         if let Some(owner) = &self.owner {
-            meta.push((OWNER_KEY, seal(OWNER_KEY, owner.as_bytes())));
+            meta.insert(OWNER_KEY, seal(OWNER_KEY, owner.as_bytes()));
         }
-        for (key, value) in meta {
-            self.meta.insert(key, value).map_err(store)?;
-        }
+        // All or none: the tally without the rows that it counts would pass for a loss.
+        at_once(
+            (&self.ledger_tree, &self.meta).transaction(|(in_ledger, in_meta)| {
+                in_ledger.apply_batch(&rows)?;
+                in_meta.apply_batch(&meta)?;
+                Ok(())
+            }),
+        )?;
         self.covered = covers;
         self.pages.count()?;
         let covered: Vec<_> = self.pages.covered(covers, usize::MAX).collect();

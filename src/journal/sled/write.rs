@@ -1,7 +1,7 @@
 //! Writing: a step, all or none; a snapshot, and the end of what it covers.
 
 use ::sled::Batch as Writes;
-use ::sled::transaction::{ConflictableTransactionError, TransactionError, Transactional};
+use ::sled::transaction::{TransactionError, TransactionResult, Transactional};
 use dispatch::edge::record::{RecordError, checksum};
 use dispatch::edge::{Anchor, Batch, JournalError, Seq};
 
@@ -78,26 +78,22 @@ impl SledJournal {
         }
         let mut meta = Writes::default();
         meta.insert(TALLY_KEY, self.ledger.tally.write(TALLY_KEY));
-        (
+        let trees = (
             &self.pages.tree,
             &self.ledger_tree,
             &self.blocks,
             &self.meta,
-        )
-            .transaction(|(in_records, in_ledger, in_blocks, in_meta)| {
+        );
+        at_once(
+            trees.transaction(|(in_records, in_ledger, in_blocks, in_meta)| {
                 in_records.apply_batch(&records)?;
                 crash_point!(handed_in_part());
                 in_ledger.apply_batch(&ledger.loose)?;
                 in_blocks.apply_batch(&ledger.blocks)?;
                 in_meta.apply_batch(&meta)?;
-                Ok::<(), ConflictableTransactionError<()>>(())
-            })
-            .map_err(|error| match error {
-                TransactionError::Storage(error) => store(error),
-                TransactionError::Abort(()) => {
-                    JournalError::Store("a step was given up".to_owned())
-                }
-            })?;
+                Ok(())
+            }),
+        )?;
         self.pages.written(&pending.pages, trimmed);
         Ok(())
     }
@@ -137,6 +133,14 @@ impl SledJournal {
         self.covered = covers.seq;
         Ok(())
     }
+}
+
+/// What became of a transaction.
+pub(super) fn at_once(result: TransactionResult<(), ()>) -> Result<(), JournalError> {
+    result.map_err(|error| match error {
+        TransactionError::Storage(error) => store(error),
+        TransactionError::Abort(()) => JournalError::Store("a step was given up".to_owned()),
+    })
 }
 
 fn too_large(error: RecordError) -> JournalError {

@@ -59,16 +59,22 @@ impl Connection {
 }
 
 impl Running {
-    /// Waits until the broker has everything, and takes leave of it without the will; at most for
-    /// `wait` each.
+    /// Waits until the broker has everything, also one that is being connected to, and takes leave
+    /// of it without the will; at most for `wait` each.
     pub async fn stop(self, wait: Duration) {
-        let Self { egress, stop, task } = self;
+        let Self {
+            egress,
+            stop,
+            mut task,
+        } = self;
         if timeout(wait, egress.drained()).await.is_err() {
             tracing::warn!("the broker did not take all messages in time");
         }
         stop.send_replace(true);
-        egress.leave();
-        if timeout(wait, task).await.is_err() {
+        if !egress.leave() {
+            task.abort();
+        }
+        if timeout(wait, &mut task).await.is_err() {
             tracing::warn!("the egress connection did not close in time");
         }
     }

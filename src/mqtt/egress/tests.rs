@@ -58,7 +58,7 @@ async fn has_room(egress: &Egress) -> bool {
 async fn a_broker_that_takes_nothing_stalls_no_speaker_and_holds_back_who_hears() {
     let (egress, mut link) = egress();
     egress.opened();
-    let mut longest = std::time::Duration::ZERO;
+    let mut fastest = std::time::Duration::MAX;
     for n in 0..OUTBOX_MAX + 100 {
         if n == CROWDED - 1 {
             assert!(has_room(&egress).await);
@@ -68,12 +68,14 @@ async fn a_broker_that_takes_nothing_stalls_no_speaker_and_holds_back_who_hears(
         }
         let begun = std::time::Instant::now();
         egress.say(word(n));
-        longest = longest.max(begun.elapsed());
+        if n >= OUTBOX_MAX {
+            fastest = fastest.min(begun.elapsed());
+        }
     }
-    // The committer's thread says these, and it holds doors.
+    // The committer's thread says these, and it holds doors: the outbox is not walked through.
     assert!(
-        longest < std::time::Duration::from_millis(500),
-        "{longest:?}"
+        fastest < std::time::Duration::from_micros(500),
+        "{fastest:?}"
     );
     assert_eq!(
         egress.lock().outbox.len(),
@@ -167,4 +169,19 @@ async fn nobody_says_online_after_offline() {
     egress.set_ready(true);
     egress.say_presence_again();
     assert!(egress.lock().outbox.is_empty());
+}
+
+/// A gateway may end while its connection comes about: what waited for that leaves before the leave.
+#[tokio::test]
+async fn the_leave_is_behind_the_last_word_of_a_link_that_opens_late() {
+    let (egress, mut link) = egress();
+    egress.say_offline();
+    let a_moment = std::time::Duration::from_millis(20);
+    assert!(timeout(a_moment, egress.drained()).await.is_err());
+    egress.opened();
+    assert_eq!(take(&egress, &mut link), 1, "OFFLINE");
+    timeout(a_moment, egress.drained()).await.unwrap();
+    assert!(egress.leave());
+    egress.closed();
+    assert!(!egress.leave(), "nobody to take leave of");
 }

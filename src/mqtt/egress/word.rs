@@ -32,6 +32,8 @@ pub(super) fn said_of_us(message: &Outgoing) -> Option<ConnectionState> {
         | Outgoing::RideStateCleared { .. }
         | Outgoing::ElevatorState(_)
         | Outgoing::ElevatorCommand(_)
+        | Outgoing::ClientReply { .. }
+        | Outgoing::ClaimState { .. }
         | Outgoing::Alarm(_)
         | Outgoing::Alarms(_)
         | Outgoing::Site(_) => None,
@@ -53,6 +55,8 @@ pub(super) fn shortened(message: &Outgoing, waited_ms: u64) -> Outgoing {
         Outgoing::RideReply { .. }
         | Outgoing::RideStateCleared { .. }
         | Outgoing::ElevatorState(_)
+        | Outgoing::ClientReply { .. }
+        | Outgoing::ClaimState { .. }
         | Outgoing::Alarm(_)
         | Outgoing::Alarms(_)
         | Outgoing::Site(_)

@@ -54,7 +54,8 @@ fn check(topics: &Topics, topic: &str, parsed: Option<&Topic>) {
             | Topic::RideCancel(_)
             | Topic::RobotStatus(_)
             | Topic::RobotConnection(_)
-            | Topic::ElevatorEvent(_),
+            | Topic::ElevatorEvent(_)
+            | Topic::ClientRequest(_),
         ) => true,
         Some(Topic::GatewayConnection(named)) => *named == gateway,
         Some(
@@ -63,6 +64,7 @@ fn check(topics: &Topics, topic: &str, parsed: Option<&Topic>) {
             | Topic::RideState(_)
             | Topic::ElevatorState(_)
             | Topic::ElevatorCommand(_)
+            | Topic::ClientReply(_)
             | Topic::Alarm
             | Topic::Alarms,
         ) => false,

@@ -152,7 +152,7 @@ async fn a_reply_with_another_transaction_id_never_counts() {
     .await;
     let timing = LineTiming {
         backoff_min_ms: 1,
-        backoff_max_ms: 1,
+        unit_backoff_max_ms: 1,
         ..TIMING
     };
     let map = MAP.replace("poll_ms = 50", "poll_ms = 50\nread_gap_max = 0");
@@ -195,7 +195,7 @@ async fn a_late_reply_is_not_the_next_ones() {
     let timing = LineTiming {
         request_ms: 40,
         backoff_min_ms: 1,
-        backoff_max_ms: 1,
+        unit_backoff_max_ms: 1,
         ..TIMING
     };
     let mut line = line_to(&device.address, vec![unit(1, MAP)], Vec::new(), timing);
@@ -240,7 +240,7 @@ async fn a_dead_unit_does_not_starve_the_others() {
     let units = (1..=3).map(|number| unit(number, MAP)).collect();
     let timing = LineTiming {
         backoff_min_ms: 200,
-        backoff_max_ms: 2_000,
+        unit_backoff_max_ms: 2_000,
         ..TIMING
     };
     let mut line = line_to(&device.address, units, Vec::new(), timing);
@@ -373,7 +373,7 @@ async fn a_command_that_is_dropped_half_way_closes_the_connection() {
     let command = open_door();
     let half = timeout(
         Duration::from_millis(20),
-        line.execute(&command, &mut reports),
+        line.execute(&command, &mut open_gate, &mut reports),
     )
     .await;
     assert!(half.is_err());

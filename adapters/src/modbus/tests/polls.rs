@@ -196,3 +196,16 @@ async fn the_end_lets_go_past_a_unit_that_does_not_answer() {
     timeout(PATIENCE, line.finish()).await.unwrap();
     assert!(device.requests().contains(&(2, vec![5, 0, 33, 0, 0])));
 }
+
+/// Function 05 with a time in its value goes over RTU only; `hallcall check` says so before.
+#[tokio::test]
+async fn a_flash_over_modbus_tcp_is_failed_and_not_sent() {
+    let device = Device::start(|_, _| Play::Answer).await;
+    let map = MAP.replace("address = 48 }", "address = 0x0200, flash_ms = 700 }");
+    let mut line = line_to(&device.address, vec![unit(1, &map)], Vec::new(), TIMING);
+    let open = command(1, Action::OpenDoor { landing: at("1F") });
+    let (outcome, _) = execute(&mut line, open).await;
+    let detail = "unit 1: function 05 takes no value 7 over Modbus TCP".to_owned();
+    assert_eq!(outcome, Outcome::Failed { detail });
+    assert!(device.requests().is_empty());
+}

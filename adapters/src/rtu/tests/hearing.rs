@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::echo::EchoMemory;
 use super::peer::{Dice, exception, obey, sealed};
 use super::*;
 
@@ -120,28 +121,61 @@ fn on_a_line_that_echoes_a_write_is_confirmed_by_the_second_copy_only() {
     assert_eq!(heard.unwrap().0, words(&[2; 3]));
 }
 
+/// An echo of 8 bytes of which half came is no sign that there is none.
 #[test]
 fn whether_a_line_echoes_is_learned_from_what_came_and_from_nothing_else() {
     let request = read_three();
     let asked = request.frame(1).unwrap();
     let good = obey(&asked, 1);
-    let noisy = [&[0xFF], good.as_slice()].concat();
-    let echoed = [asked.as_slice(), &good].concat();
-    let learned = |request: &Request, known, bytes: &[u8]| {
+    let shown = |request: &Request, known, bytes: &[&[u8]]| {
         let mut hearing = listen(request, known);
-        hear(&mut hearing, bytes);
+        hear(&mut hearing, &bytes.concat());
         hearing.echo()
     };
-    assert_eq!(learned(&request, Echo::Unknown, &good), Echo::Absent);
-    assert_eq!(learned(&request, Echo::Unknown, &noisy), Echo::Unknown);
-    assert_eq!(learned(&request, Echo::Unknown, &echoed), Echo::Present);
-    assert_eq!(learned(&request, Echo::Absent, &echoed), Echo::Present);
-    assert_eq!(learned(&request, Echo::Absent, &[]), Echo::Absent);
-    assert_eq!(learned(&request, Echo::Present, &good), Echo::Unknown);
-    // A write says nothing of it.
+    let glitch: &[u8] = &[0xFF, 0x00, 0x80];
+    for known in [Echo::Unknown, Echo::Absent] {
+        assert_eq!(shown(&request, known, &[&good]), EchoTrace::None);
+        assert_eq!(shown(&request, known, &[glitch, &good]), EchoTrace::None);
+        let half = [&asked[..4], &good];
+        assert_eq!(shown(&request, known, &half), EchoTrace::Unclear);
+        let rest = [&asked[1..], &good];
+        assert_eq!(shown(&request, known, &rest), EchoTrace::Unclear);
+        assert_eq!(shown(&request, known, &[&asked, &good]), EchoTrace::Whole);
+        assert_eq!(shown(&request, known, &[&asked]), EchoTrace::Whole);
+        assert_eq!(shown(&request, known, &[]), EchoTrace::Unclear);
+    }
+    // Nothing that comes before the echo is an answer, so nothing shows that there is none.
+    assert_eq!(shown(&request, Echo::Present, &[&good]), EchoTrace::Unclear);
+    // The echo of a write is the same bytes as its reply.
     let copy = write(1, 3).frame(1).unwrap();
-    assert_eq!(learned(&write(1, 3), Echo::Unknown, &copy), Echo::Unknown);
-    assert_eq!(learned(&write(1, 3), Echo::Absent, &copy), Echo::Absent);
+    let twin = write(1, 3);
+    assert_eq!(shown(&twin, Echo::Unknown, &[&copy]), EchoTrace::Nothing);
+    assert_eq!(shown(&twin, Echo::Present, &[&copy]), EchoTrace::Nothing);
+    assert_eq!(shown(&twin, Echo::Absent, &[&copy]), EchoTrace::Unclear);
+}
+
+#[test]
+fn that_a_line_echoes_is_known_at_once_and_that_it_does_not_the_second_time() {
+    use EchoTrace::{None, Nothing, Unclear, Whole};
+    for (traces, known) in [
+        (&[][..], Echo::Unknown),
+        (&[Whole], Echo::Present),
+        (&[None], Echo::Unknown),
+        (&[None, None], Echo::Absent),
+        (&[None, Unclear, None], Echo::Unknown),
+        (&[None, Whole, Unclear, None], Echo::Unknown),
+        (&[None, None, Unclear], Echo::Absent),
+        (&[None, None, Whole], Echo::Present),
+        (&[Whole, Nothing], Echo::Present),
+        (&[Whole, Unclear], Echo::Unknown),
+        (&[Whole, Unclear, None, None], Echo::Absent),
+    ] {
+        let mut memory = EchoMemory::new();
+        for trace in traces {
+            memory.learn(*trace);
+        }
+        assert_eq!(memory.known(), known, "{traces:?}");
+    }
 }
 
 /// 10,000 bytes of noise and foreign frames before each reply: no wrong value, and the right one.

@@ -1,7 +1,7 @@
 //! A line over time: silences, time-outs, echoes, noise, and streams that go.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
 
@@ -22,12 +22,13 @@ fn is_no_answer(result: &Result<Reply, RtuError>, miss: Miss) -> bool {
 #[tokio::test(start_paused = true)]
 async fn a_request_waits_for_the_silence_after_the_last_byte() {
     let (mut master, peer) = line(|_, frame| vec![Emit::now(obey(frame, 7))]);
+    assert_eq!(master.request(1, &read_three()).await, three(7));
     for _ in 0..20 {
         assert_eq!(master.request(1, &read_three()).await, three(7));
         assert_eq!(master.request(1, &write(1, 3)).await, Ok(Reply::Written));
     }
     let times = peer.times();
-    assert_eq!(times.len(), 40);
+    assert_eq!(times.len(), 41);
     for pair in times.windows(2) {
         let apart = pair[1] - pair[0];
         // 5 ms of the unit, then the silence; the clock of the runtime counts whole milliseconds.
@@ -35,9 +36,23 @@ async fn a_request_waits_for_the_silence_after_the_last_byte() {
     }
     let figures = master.figures();
     let unit = figures.units[&1];
-    assert_eq!((unit.asked, unit.answered, unit.lost), (40, 40, 0));
+    assert_eq!((unit.asked, unit.answered, unit.lost), (41, 41, 0));
     assert_eq!((unit.took_mean(), unit.took_max), (ms(5), ms(5)));
     assert!((550..750).contains(&figures.used_permille()), "{figures:?}");
+}
+
+/// Behind a TCP connection too: 3.5 characters of 9,600 baud are 4.01 ms.
+#[tokio::test(start_paused = true)]
+async fn a_silence_lies_between_two_frames_over_tcp() {
+    let (mut master, peer) = line(|_, frame| vec![Emit::now(obey(frame, 7))]);
+    master.set_timing(RtuTiming::over_tcp());
+    for _ in 0..20 {
+        assert_eq!(master.request(1, &read_three()).await, three(7));
+    }
+    for pair in peer.times().windows(2).skip(1) {
+        let apart = pair[1] - pair[0];
+        assert!(apart >= ms(9) && apart <= ms(11), "{apart:?}");
+    }
 }
 
 /// The time-out is the unit's own, and a unit that never answered gets 200 ms and its characters.
@@ -172,6 +187,73 @@ async fn a_line_that_echoes_works() {
         );
         assert_eq!(master.request(1, &read_three()).await, three(4));
     }
+}
+
+/// A bus that glitches when its drivers change over: up to three bytes in front of each reply.
+#[tokio::test(start_paused = true)]
+async fn on_a_line_that_glitches_before_each_reply_a_write_is_confirmed() {
+    for glitches in 0..=3 {
+        let mut dice = Dice::new(glitches);
+        let (mut master, peer) = line(move |_, frame| {
+            let glitch = (0..glitches).map(|_| dice.byte()).collect();
+            vec![Emit::after(4, glitch), Emit::now(obey(frame, 4))]
+        });
+        for number in 0..20 {
+            let result = master.request(1, &write(1, number)).await;
+            assert_eq!(result, Ok(Reply::Written), "{glitches}");
+        }
+        assert_eq!(master.echo(), Echo::Absent);
+        let writes = peer.requests();
+        let writes = writes.iter().filter(|frame| frame[1] == 6);
+        assert_eq!(writes.count(), 20, "nothing is sent twice");
+    }
+}
+
+/// T-LIFT-42: a line that echoes, with glitches, and every twentieth byte of an echo lost or
+/// turned. Half of the writes are lost on their way, so that only their echo comes back.
+#[tokio::test(start_paused = true)]
+async fn a_damaged_echo_is_never_taken_for_none() {
+    let (mut confirmed, mut damaged) = (0, 0);
+    for seed in 0..60 {
+        let done: Arc<Mutex<Vec<bool>>> = Arc::default();
+        let hurt: Arc<AtomicU64> = Arc::default();
+        let (log, count) = (Arc::clone(&done), Arc::clone(&hurt));
+        let mut dice = Dice::new(seed);
+        let (mut master, _peer) = line(move |_, frame| {
+            let mut echo = Vec::new();
+            for byte in frame {
+                match dice.below(40) {
+                    0 => {}
+                    1 => echo.push(*byte ^ (1 << dice.below(8))),
+                    _ => echo.push(*byte),
+                }
+            }
+            count.fetch_add(u64::from(echo != frame), Ordering::Relaxed);
+            let glitch = (0..dice.below(4)).map(|_| dice.byte()).collect();
+            let is_write = frame[1] == 6;
+            let is_lost = is_write && dice.below(2) == 0;
+            if is_write {
+                log.lock().unwrap().push(!is_lost);
+            }
+            let reply = if is_lost { Vec::new() } else { obey(frame, 4) };
+            [(1, echo), (4, glitch), (5, reply)]
+                .map(|(after, bytes)| Emit::after(after, bytes))
+                .into()
+        });
+        for number in 0..100 {
+            let before = done.lock().unwrap().len();
+            let result = master.request(1, &write(1, number % 2)).await;
+            assert_ne!(master.echo(), Echo::Absent, "seed {seed}");
+            if result == Ok(Reply::Written) {
+                let is_done = done.lock().unwrap().get(before).copied();
+                assert_eq!(is_done, Some(true), "seed {seed}: a false confirmation");
+                confirmed += 1;
+            }
+        }
+        damaged += hurt.load(Ordering::Relaxed);
+    }
+    assert!(damaged > 1_500, "{damaged} damaged echoes");
+    assert!(confirmed > 600, "{confirmed} confirmed");
 }
 
 /// 10,000 bytes of noise, between requests and in place of replies: no wrong value, and an answer

@@ -4,7 +4,7 @@ use protocol::ride::{Instruction, Reason, RideState};
 use protocol::{ElevatorId, OrderId, Outgoing, ReasonCode, limits};
 
 use crate::config::{ElevatorConfig, SiteConfig};
-use crate::effect::{Effect, Effects};
+use crate::effect::{Effect, Effects, Note};
 use crate::effort::{Aim, Stage};
 use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact};
 use crate::input::Now;
@@ -14,12 +14,12 @@ use crate::state::{Ride, State};
 use crate::timer::TimerKey;
 
 /// One step at work.
-pub(crate) struct Turn<'c> {
+pub(crate) struct Step<'c> {
     /// The site.
     pub(crate) config: &'c SiteConfig,
     /// Which elevators serve what.
     pub(crate) reach: &'c Reach,
-    /// What is known for sure; changed by [`Turn::record`] alone.
+    /// What is known for sure; changed by [`Step::record`] alone.
     pub(crate) state: &'c mut State,
     /// What is known while the process runs.
     pub(crate) live: &'c mut Live,
@@ -83,7 +83,7 @@ pub(crate) fn cut(mut text: String) -> String {
     text
 }
 
-impl Turn<'_> {
+impl Step<'_> {
     /// Makes a fact: part of the state at once, and of the step's yield.
     pub(crate) fn record(&mut self, fact: Fact) {
         self.state.apply(&fact);
@@ -93,6 +93,11 @@ impl Turn<'_> {
     /// Publishes.
     pub(crate) fn say(&mut self, message: Outgoing) {
         self.out.effects.push(Effect::Say(message));
+    }
+
+    /// Writes into the log.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.out.effects.push(Effect::Note(note));
     }
 
     /// The ride of an order.
