@@ -162,8 +162,7 @@ impl Step<'_> {
             }
             Aim::Claim => car.release_due = true,
             Aim::Release => car.release_due = false,
-            // From here on the gateway itself takes the open door away, whatever was read before.
-            Aim::Close => car.doubt_ms = Some(now_ms.saturating_add(1)),
+            Aim::Close => car.close_ms = Some(now_ms),
             Aim::Call | Aim::Cancel | Aim::Open => {}
         }
     }

@@ -110,6 +110,9 @@ pub(crate) struct Car {
     pub(crate) must_heal: bool,
     /// An unasked event took a permission away; only a READ asked later gives it back.
     pub(crate) doubt_ms: Option<u64>,
+    /// The last `close_door` left then: from there on the gateway itself takes the open door away,
+    /// and no permission is founded on what was asked for before.
+    pub(crate) close_ms: Option<u64>,
     /// The query under way.
     pub(crate) query: QueryState,
     /// Commands under way.
@@ -276,6 +279,12 @@ impl Car {
         mutate!(OldReading, asked >= since_ms, true)
             .then_some(self.reading.as_ref())
             .flatten()
+    }
+
+    /// A reading that founds a permission was asked for at or after this.
+    pub(crate) fn permits_since_ms(&self) -> u64 {
+        let closed_ms = self.close_ms.map_or(0, |at_ms| at_ms.saturating_add(1));
+        closed_ms.max(self.doubt_ms.unwrap_or(0))
     }
 
     /// Milliseconds since anything was READ, counted from the start before that. A link that opens

@@ -106,7 +106,9 @@ impl Step<'_> {
     pub(crate) fn may_cross(&self, elevator: &ElevatorId, landing: &Landing, since: u64) -> bool {
         let timing = &self.config.timing;
         let now_ms = self.now.mono_ms;
-        let since_ms = since.max(now_ms.saturating_sub(timing.reading_fresh_ms));
+        let car = self.live.cars.get(elevator);
+        let since_ms = car.map_or(since, |car| since.max(car.permits_since_ms()));
+        let since_ms = since_ms.max(now_ms.saturating_sub(timing.reading_fresh_ms));
         mutate!(CrossUnread, self.is_open(elevator, landing, since_ms), true)
             && self.mode(elevator).serves_robots()
             && self.live.cars.get(elevator).is_some_and(|car| {
@@ -135,6 +137,12 @@ impl Step<'_> {
             .into_iter()
             .find(|side| reading.door(*side) == Door::Open)?;
         Some(Landing { floor, side })
+    }
+
+    /// The same, where leaving by that door may be said: not on the way of our own `close_door`.
+    pub(crate) fn exit_landing(&self, elevator: &ElevatorId) -> Option<Landing> {
+        let car = self.live.cars.get(elevator)?;
+        self.open_landing(elevator, self.fresh_since().max(car.permits_since_ms()))
     }
 
     /// The car was READ standing level at the landing, whatever its door does.

@@ -43,7 +43,7 @@ impl Step<'_> {
             RideState::ElevatorArrived => self.may_enter(elevator, &ride.from, 0),
             RideState::TargetArrived => self.may_cross(elevator, &ride.to, 0),
             RideState::Hold => {
-                let open = self.open_landing(elevator, self.fresh_since());
+                let open = self.exit_landing(elevator);
                 open.is_some_and(|landing| {
                     !self.mode(elevator).serves_robots() || self.may_cross(elevator, &landing, 0)
                 })

@@ -49,7 +49,7 @@ impl Step<'_> {
                 progress.shut_seen |= shut;
             }
         }
-        let open = self.open_landing(elevator, self.fresh_since());
+        let open = self.exit_landing(elevator);
         if let Some(landing) = &open
             && self.mode(elevator).serves_robots()
         {

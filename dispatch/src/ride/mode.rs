@@ -164,7 +164,7 @@ impl Step<'_> {
                     .as_ref()
                     .is_none_or(|reason| reason.code != code)
                 {
-                    let open = self.open_landing(elevator, self.fresh_since());
+                    let open = self.exit_landing(elevator);
                     let mut held = ride.clone();
                     held.reason = Some(reason(code, detail.clone()));
                     let word = self.hold_instruction(&held, open.as_ref());

@@ -87,11 +87,10 @@ impl ModelBroker {
 
     /// A client subscribes; retained messages follow.
     pub fn subscribe(&mut self, now_ms: u64, client: &str, filter: &str) {
-        self.reroute(filter);
-        let Some(session) = self.sessions.get_mut(client) else {
+        if !self.sessions.contains_key(client) {
             return;
-        };
-        session.filters.insert(filter.to_owned());
+        }
+        self.reroute(filter);
         if filter.contains(['+', '#']) {
             self.wild.insert(filter.to_owned());
         }
@@ -99,6 +98,10 @@ impl ModelBroker {
             .entry(filter.to_owned())
             .or_default()
             .insert(client.to_owned());
+        let Some(session) = self.sessions.get_mut(client) else {
+            return;
+        };
+        session.filters.insert(filter.to_owned());
         let kept = self
             .retained
             .values()
