@@ -3,8 +3,8 @@
 //!
 //! # Layout
 //!
-//! * [`plan`]: all that is done in a run, as data and as text. [`draw`]: a plan from a seed.
-//! * [`run`]: a plan played; `perform`: deeds done; `stage`: the world of a plan; `end`: faults are
+//! * [`plan`]: all that is done in a run, as data and as text. [`draw()`]: a plan from a seed.
+//! * [`run()`]: a plan played; `perform`: deeds done; `stage`: the world of a plan; `end`: faults are
 //!   over, and everything must come to an end; `excuse`: what is not judged; [`attendant`]: those
 //!   who look after the building; [`fault`]: the kinds of faults and their counters.
 //! * [`shrink`]: a plan that fails, made small; [`script`]: as a transcript for people.
