@@ -22,6 +22,7 @@ pub mod script;
 pub mod shrink;
 mod stage;
 pub mod sweep;
+mod then;
 
 pub use self::draw::draw;
 pub use self::plan::Plan;

@@ -7,8 +7,8 @@ use dispatch::state::{Elevator, State};
 use dispatch::{OperatorAction, ResolveOutcome};
 use protocol::ride::RideState;
 use protocol::{ElevatorId, OrderId, RobotId};
-use serde::{Deserialize, Serialize};
 
+use super::plan::Manner;
 use super::script::Script;
 use crate::world::World;
 use crate::world::dice::Dice;
@@ -18,29 +18,6 @@ use crate::world::robot::Whereabouts;
 const REPAIR_MS: u64 = 600_000;
 /// After so many refusals somebody insists.
 const PATIENCE: u32 = 8;
-
-/// How they behave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manner {
-    /// Between two looks at the screen.
-    pub looks_ms: u64,
-    /// On the way to a car, at most.
-    pub way_max_ms: u64,
-    /// HOLDs of 1,000 that they let go on, where the robot is in order.
-    pub goes_on_permille: u64,
-}
-
-impl Manner {
-    /// As fast as people can be.
-    #[must_use]
-    pub fn prompt() -> Self {
-        Self {
-            looks_ms: 10_000,
-            way_max_ms: 0,
-            goes_on_permille: 0,
-        }
-    }
-}
 
 /// At work.
 #[derive(Debug)]

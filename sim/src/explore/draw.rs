@@ -6,8 +6,7 @@ mod deeds;
 mod habits;
 mod site;
 
-use super::attendant::Manner;
-use super::plan::{Deed, Plan};
+use super::plan::{Deed, Manner, Plan};
 use crate::world::dice::Dice;
 
 /// Milliseconds of an hour.

@@ -6,10 +6,10 @@ use protocol::peer::{Heard, Said};
 use protocol::ride::RideState;
 use protocol::{ElevatorId, Landing, RobotId, Side};
 
-use super::attendant::Manner;
-use super::perform::Then;
+use super::plan::Manner;
 use super::run::Run;
 use super::stage;
+use super::then::Then;
 use crate::world::robot::{Habits, Order};
 
 /// The longest that a ride takes with every wait and every second try; above the sum of `ride.md`.

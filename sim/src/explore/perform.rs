@@ -11,36 +11,12 @@ use protocol::{ElevatorId, Landing, OrderId, RobotId, Side as DoorSide};
 use super::fault::Fault;
 use super::plan::{Deed, OperatorDeed};
 use super::run::Run;
+use super::then::Then;
 use super::{script, stage};
 use crate::world::robot::{Order, Whereabouts};
-use crate::world::trouble::Side;
 
 /// A supervisor starts the process again after this.
 const RESTART_MS: u64 = 5_000;
-
-/// What follows from a deed.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Then {
-    RobotConnects(RobotId),
-    BrokerUp,
-    Link(Side),
-    GoodWeather,
-    Start,
-    KillAndStart(u64),
-    StartAltered,
-    CarIsWell(ElevatorId),
-    ModeNormal(ElevatorId),
-    PeopleLeave(ElevatorId),
-    LinkUp(ElevatorId),
-    Restarts(ElevatorId),
-    FireOver { annex: bool, wire: bool },
-    SyncMs(u64),
-    DiskWell,
-    DiskSpace,
-    WallClock,
-    InUse(ElevatorId),
-    Resume,
-}
 
 impl Run<'_> {
     pub(super) fn perform(&mut self, deed: &Deed) {
@@ -149,13 +125,13 @@ impl Run<'_> {
 
     /// Only the last word about the next start counts.
     fn forget_starts(&mut self) {
-        self.then.retain(|_, then| !starts(then));
+        self.then.retain(|_, then| !then.starts());
         self.world.disk_mut().repair();
     }
 
     /// Where the process ended by itself, a supervisor starts it again. Says whether that is new.
     pub(super) fn supervise(&mut self) -> bool {
-        let absent = self.world.gateway().is_none() && !self.then.values().any(starts);
+        let absent = self.world.gateway().is_none() && !self.then.values().any(Then::starts);
         if absent {
             self.later(RESTART_MS, Then::Start);
         }
@@ -325,11 +301,4 @@ impl Run<'_> {
             controller.car_mut().set_people(now_ms, people);
         });
     }
-}
-
-fn starts(then: &Then) -> bool {
-    matches!(
-        then,
-        Then::Start | Then::KillAndStart(_) | Then::StartAltered
-    )
 }

@@ -10,8 +10,6 @@ use protocol::ops::Presence;
 use serde::{Deserialize, Serialize};
 
 pub use self::deed::{CarDeed, Deed, GatewayDeed, OperatorDeed, RobotDeed};
-use super::attendant::Manner;
-use super::fault::Fault;
 
 /// A run as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +26,29 @@ pub struct Plan {
     pub until_ms: u64,
     /// What is done, each with its moment, in order.
     pub deeds: Vec<(u64, Deed)>,
+}
+
+/// How those behave who look after the elevators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manner {
+    /// Between two looks at the screen.
+    pub looks_ms: u64,
+    /// On the way to a car, at most.
+    pub way_max_ms: u64,
+    /// HOLDs of 1,000 that they let go on, where the robot is in order.
+    pub goes_on_permille: u64,
+}
+
+impl Manner {
+    /// As fast as people can be.
+    #[must_use]
+    pub fn prompt() -> Self {
+        Self {
+            looks_ms: 10_000,
+            way_max_ms: 0,
+            goes_on_permille: 0,
+        }
+    }
 }
 
 /// A site.
@@ -171,16 +192,6 @@ impl Plan {
             return Ok(());
         }
         Err("the deeds of a plan are in the order of their moments".to_owned())
-    }
-
-    /// How many deeds are no plain rides.
-    #[must_use]
-    pub fn faults(&self) -> usize {
-        let faults = self
-            .deeds
-            .iter()
-            .filter(|(_, deed)| Fault::of(deed).is_some());
-        faults.count()
     }
 }
 

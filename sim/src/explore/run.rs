@@ -9,10 +9,10 @@ use protocol::{ElevatorId, RobotId};
 use super::attendant::Attendant;
 use super::excuse::Excuses;
 use super::fault::{Fault, Fired};
-use super::perform::Then;
 use super::plan::Plan;
 use super::script::Script;
 use super::stage;
+use super::then::Then;
 use crate::world::World;
 use crate::world::tale::Tale;
 

@@ -18,74 +18,78 @@ type Kind = fn(&mut Dice, &Plan) -> Deed;
 /// Each kind of fault is in so many of 1,000 seeds.
 const IN_PERMILLE: u64 = 250;
 
+/// Faults that every plan may have.
+const CALM: &[Kind] = &[
+    broker_down,
+    link_cut,
+    link_stalls,
+    weather,
+    weather,
+    wills,
+    junk,
+    killed,
+    power_cut,
+    altered,
+    sync_fails,
+    disk_fails,
+    disk_low,
+    disk_slow,
+    wall_clock,
+    stalls,
+    radio,
+    radio,
+    robot_life,
+    robot_freezes,
+    cancels,
+    says,
+    repeats,
+    storms,
+    asks_beside,
+    people,
+    hall_call,
+    operator,
+    operator_errs,
+    slow,
+    stutters,
+    refuses,
+    link_lost,
+    clock_off,
+    people_ride,
+];
+/// Faults that no permission can foresee.
+const HARD: &[Kind] = &[
+    silent,
+    mute,
+    forgets,
+    restarts,
+    no_power,
+    door,
+    door,
+    stuck,
+    wrong_floor,
+    floors_off,
+    frozen,
+    door_lag,
+    presence,
+    unreadable,
+    shows_fault,
+    mode,
+    mode,
+    close_pressed,
+    fire,
+    fire_wire,
+    clock_stops,
+];
+/// Of robots that lie.
+const LIES: &[Kind] = &[lies_in_car, lies_in_car];
+
 pub(super) fn draw(plan: &mut Plan, dice: &mut Dice, choice: Choice) {
-    let calm: &[Kind] = &[
-        broker_down,
-        link_cut,
-        link_stalls,
-        weather,
-        weather,
-        wills,
-        junk,
-        killed,
-        power_cut,
-        altered,
-        sync_fails,
-        disk_fails,
-        disk_low,
-        disk_slow,
-        wall_clock,
-        stalls,
-        radio,
-        radio,
-        robot_life,
-        robot_freezes,
-        cancels,
-        says,
-        repeats,
-        storms,
-        asks_beside,
-        people,
-        hall_call,
-        operator,
-        operator_errs,
-        slow,
-        stutters,
-        refuses,
-        link_lost,
-        clock_off,
-        people_ride,
-    ];
-    let hard: &[Kind] = &[
-        silent,
-        mute,
-        forgets,
-        restarts,
-        no_power,
-        door,
-        door,
-        stuck,
-        wrong_floor,
-        floors_off,
-        frozen,
-        door_lag,
-        presence,
-        unreadable,
-        shows_fault,
-        mode,
-        mode,
-        close_pressed,
-        fire,
-        fire_wire,
-        clock_stops,
-    ];
-    let lies: &[Kind] = &[lies_in_car, lies_in_car];
-    let mut kinds = calm.to_vec();
+    let mut kinds = CALM.to_vec();
     if choice.hardware {
-        kinds.extend(hard);
+        kinds.extend(HARD);
     }
     if choice.offenders {
-        kinds.extend(lies);
+        kinds.extend(LIES);
     }
     let lifts = plan.site.elevators.len() as u64;
     for kind in kinds {

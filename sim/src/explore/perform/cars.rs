@@ -3,9 +3,10 @@
 use protocol::hardware::{Direction, Report};
 use protocol::{ElevatorId, Landing, Side};
 
-use super::{Run, Then};
+use super::Run;
 use crate::car::{CarFaults, DoorStuck};
 use crate::explore::plan::CarDeed;
+use crate::explore::then::Then;
 use crate::explore::{script, stage};
 use crate::world::controller::Controller;
 

@@ -1,9 +1,10 @@
 //! Deeds around the gateway.
 
-use super::{Run, Then};
+use super::Run;
 use crate::explore::fault::Fault;
 use crate::explore::plan::GatewayDeed;
 use crate::explore::script;
+use crate::explore::then::Then;
 use crate::world::dice::Dice;
 
 impl Run<'_> {

@@ -3,8 +3,9 @@
 use protocol::robot::{ConnectionState, RobotConnection, RobotEvent};
 use protocol::{Envelope, Landing, MessageId, RobotId, RobotMessage, Side};
 
-use super::{Run, Then};
+use super::Run;
 use crate::explore::plan::RobotDeed;
+use crate::explore::then::Then;
 use crate::explore::{script, stage};
 use crate::world::robot::{Order, Robot, Whereabouts};
 
@@ -23,7 +24,7 @@ impl Run<'_> {
         if dead {
             return false;
         }
-        let (now_ms, wall) = (self.world.now_ms(), self.world.wall());
+        let now_ms = self.world.now_ms();
         match script::robot(&id, order.as_ref(), what) {
             Some(line) => self.script.line(now_ms, line),
             None => self.script.lacks(format!("{what:?}")),
@@ -68,6 +69,22 @@ impl Run<'_> {
                     .with_robot(&id, |robot| robot.habits_mut().clock_ahead_ms = ahead_ms);
                 return self.asks_beside(&id, false);
             }
+            RobotDeed::LosesRadio(_)
+            | RobotDeed::TakenOver
+            | RobotDeed::Dies
+            | RobotDeed::Reboots
+            | RobotDeed::Freezes(_)
+            | RobotDeed::EarlyWill => {
+                return self.lives(id, connected, what);
+            }
+        }
+        true
+    }
+
+    /// Something happens to a robot.
+    fn lives(&mut self, id: RobotId, connected: bool, what: &RobotDeed) -> bool {
+        let (now_ms, wall) = (self.world.now_ms(), self.world.wall());
+        match what {
             RobotDeed::LosesRadio(span_ms) => {
                 self.world.set_radio(&id, false);
                 self.later(*span_ms, Then::RobotConnects(id));
@@ -97,6 +114,13 @@ impl Run<'_> {
                 });
                 self.world.publish_for(&id, will);
             }
+            RobotDeed::Cancels
+            | RobotDeed::Says(_)
+            | RobotDeed::RepeatsOld(_)
+            | RobotDeed::Storms(_)
+            | RobotDeed::LiesInCar(_)
+            | RobotDeed::AsksBeside { .. }
+            | RobotDeed::AsksAhead(_) => return false,
         }
         true
     }
