@@ -11,7 +11,7 @@ use sim::small::{search, search_along};
 /// Acts deep; every way of so many acts is looked at.
 const DEPTH: usize = 7;
 /// The same, off each state of the plainest way.
-const DEPTH_ALONG: usize = 4;
+const DEPTH_ALONG: usize = 3;
 /// States that a search keeps.
 const STATES_MAX: usize = 3_000_000;
 
