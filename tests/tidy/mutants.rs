@@ -21,7 +21,10 @@ macro_rules! mutate {
 #[test]
 fn without_the_feature_only_the_right_expression_is_there() {
     assert!(MACRO.contains(DECLARED), "{PLANTED} is declared otherwise");
-    assert!(MACRO.contains(RIGHT), "the macro is another without the feature");
+    assert!(
+        MACRO.contains(RIGHT),
+        "the macro is another without the feature"
+    );
     assert_eq!(MACRO.matches("macro_rules!").count(), 2);
 }
 
@@ -38,7 +41,10 @@ fn no_other_code_names_a_planted_mistake() {
         .filter(|path| std::fs::read_to_string(path).is_ok_and(|text| names(&text)))
         .map(|path| name(&path))
         .collect();
-    assert_none("files that name a mutant otherwise than by the macro", &found);
+    assert_none(
+        "files that name a mutant otherwise than by the macro",
+        &found,
+    );
 }
 
 #[test]
