@@ -1,10 +1,10 @@
 //! Every point at which a gateway can be cut off, for every kind of fact, on the model disk:
 //! enumerated, not drawn.
 //!
-//! The steps come from stories that are played once ([`story`]). At the first steps that yield a
+//! The steps come from stories that are played once (`story`). At the first steps that yield a
 //! kind of fact the gateway is cut off at each [`Point`], by a kill (what was written is there) or
 //! a power cut (of what was not synced any subset is there), once, or again while it starts. It
-//! starts on the real codec, chain and core, and [`oracle`] judges what it knows.
+//! starts on the real codec, chain and core, and `oracle` judges what it knows.
 
 mod cell;
 mod kind;
