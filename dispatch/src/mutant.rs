@@ -1,6 +1,6 @@
 //! Planted mistakes that a test turns on, in a build with the feature `mutants` only.
 //!
-//! [`mutate`] marks where one is made. Without the feature it is the right one of its two
+//! `mutate` marks where one is made. Without the feature it is the right one of its two
 //! expressions, and the wrong one is not there at all: no other code may name this module.
 
 #[cfg(feature = "mutants")]

@@ -173,9 +173,9 @@ fn given_up(stage: &mut Stage) {
     stage.until(0, RideState::WaitingHallCall);
     let wall = stage.world.wall();
     stage.asks(1, |order| {
-        order.expires_at = Some(protocol::Timestamp(wall.0 + 10_000));
+        order.expires_at = Some(protocol::Timestamp(wall.0 + 1_000));
     });
-    stage.world.run_for(200);
+    stage.world.run_for(1_300);
     let (robot, order) = (stage.robots[0].clone(), stage.orders[0].clone());
     stage.world.cancel(&robot, &order);
     stage.world.run_for(30_000);

@@ -127,6 +127,7 @@ impl Small {
                 self.losses_left -= 1;
                 let (robot, _) = self.wire.remove(place);
                 self.robots[robot].asked_ms = None;
+                self.robots[robot].said_ms = None;
             }
             Act::Report(place) => {
                 let report = self.reports.remove(place);

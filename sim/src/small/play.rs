@@ -201,6 +201,7 @@ impl Small {
         self.reports.clear();
         for robot in &mut self.robots {
             robot.asked_ms = None;
+            robot.said_ms = None;
             robot.permit = None;
         }
         self.core = Core::restore(self.site.clone(), self.core.state().clone());

@@ -10,6 +10,9 @@ use super::play::Small;
 use crate::car::CarEvent;
 use crate::check::Seen;
 
+/// A robot repeats what is not answered, or not believed, after this (`wire.md` section 3).
+const REPEAT_MS: u64 = 5_000;
+
 /// A robot.
 #[derive(Debug, Clone)]
 pub(super) struct Walker {
@@ -24,6 +27,8 @@ pub(super) struct Walker {
     pub(super) told: Option<(RideState, Instruction, Option<Fence>)>,
     /// The open question was sent then.
     pub(super) asked_ms: Option<u64>,
+    /// Its word about where it is was said then; it is repeated later.
+    pub(super) said_ms: Option<u64>,
     /// What it may do, until when.
     pub(super) permit: Option<(Instruction, u64)>,
     pub(super) messages: u64,
@@ -50,6 +55,7 @@ impl Walker {
             seq: 0,
             told: None,
             asked_ms: None,
+            said_ms: None,
             permit: None,
             messages: 0,
         }
@@ -88,6 +94,19 @@ impl Small {
             .permit
             .is_some_and(|(_, until_ms)| self.now_ms < until_ms)
         {
+            return None;
+        }
+        let lately =
+            |at_ms: Option<u64>| at_ms.is_some_and(|at_ms| self.now_ms < at_ms + REPEAT_MS);
+        let is_where = matches!(
+            (state, robot.inside),
+            (RideState::ElevatorArrived, true) | (RideState::TargetArrived, false)
+        );
+        if lately(if is_where {
+            robot.said_ms
+        } else {
+            robot.asked_ms
+        }) {
             return None;
         }
         match (state, robot.inside) {
@@ -137,6 +156,8 @@ impl Small {
         };
         if word == Word::Query {
             robot.asked_ms = Some(now_ms);
+        } else {
+            robot.said_ms = Some(now_ms);
         }
         Some(RobotMessage::Event(RideEvent {
             message_id,
@@ -163,6 +184,7 @@ impl Small {
         let world_ms = self.world_ms();
         let robot = &mut self.robots[place];
         robot.permit = None;
+        robot.said_ms = None;
         robot.inside = !robot.inside;
         robot.was_inside |= robot.inside;
         let (id, floor) = (robot.id.clone(), robot.from.floor.clone());
