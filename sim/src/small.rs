@@ -10,6 +10,7 @@
 mod act;
 mod play;
 mod robot;
+mod walker;
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -10,7 +10,7 @@ use protocol::ops::Presence;
 use protocol::ride::RideState;
 use protocol::{ElevatorId, GatewayId, OrderId, Outgoing, RobotId, RobotMessage, Timestamp};
 
-use super::robot::{Walker, landing};
+use super::walker::{Walker, landing};
 use crate::check::{Checker, Seen, Step};
 use crate::world::site::{ElevatorPlan, SitePlan};
 
