@@ -22,20 +22,27 @@ use sim::explore::{Options, Outcome, Plan, Totals, draw, run};
 const SEEDS: std::ops::Range<u64> = 1..33;
 const HOURS: u64 = 2;
 
-/// What the reference model and the core disagree about, and nobody has settled who is right: not
-/// counted as failures until then (docs/correctness.md, "What is open").
-const OPEN: &[&str] = &[
-    "nobody saw that it did not enter",
-    "is under way",
-    "ms ago",
-    "looks",
+/// Faults that none of so few seeds has.
+const SELDOM: [Fault; 3] = [Fault::LostBeforeAck, Fault::Storms, Fault::Torn];
+/// What is open (docs/correctness.md): these seeds fail so, and no other seed fails at all. What is
+/// mended leaves this list.
+const OPEN: &[(u64, &str)] = &[
+    (
+        2,
+        "Ride: T19 went from ELEVATOR_ARRIVED to FAILED: nobody saw that it did not enter",
+    ),
+    (
+        17,
+        "Ride: T109 went from ELEVATOR_ARRIVED to FAILED: nobody saw that it did not enter",
+    ),
+    (20, "I4: EL2: hold_door while car_call is under way"),
 ];
 
 fn outcome(plan: &Plan) -> Outcome {
     run(plan, Options::default()).unwrap()
 }
 
-/// No law is broken in any of the seeds, and enough was done: more than 15 requests for each
+/// No law is broken in any of the seeds but for what is open, and enough was done: more than 15 requests for each
 /// elevator in an hour, and a fault for every tenth of them (I1 to I20, L1, L3, L5).
 #[test]
 fn no_seed_breaks_a_law() {
@@ -44,16 +51,13 @@ fn no_seed_breaks_a_law() {
     for seed in SEEDS {
         let outcome = outcome(&draw(seed, HOURS));
         totals.merge(&outcome.totals);
-        let failure = outcome.failure.filter(|failure| {
-            let open = OPEN.iter().any(|words| failure.what.contains(words));
-            if open {
-                eprintln!("open: seed {seed}: {}", failure.what);
-            }
-            !open
-        });
-        failures.extend(failure.map(|failure| (seed, failure)));
+        failures.extend(outcome.failure.map(|failure| (seed, failure.what)));
     }
-    assert!(failures.is_empty(), "{failures:#?}");
+    let open: Vec<_> = OPEN
+        .iter()
+        .map(|(seed, what)| (*seed, (*what).to_owned()))
+        .collect();
+    assert_eq!(failures, open);
     #[allow(clippy::cast_precision_loss)]
     let (hours, rides, faults) = (
         totals.elevator_ms as f64 / 3_600_000.0,
@@ -64,7 +68,7 @@ fn no_seed_breaks_a_law() {
     assert!(rides / hours >= 15.0 && faults / rides >= 0.1);
     assert!(totals.arrived * 2 > totals.rides, "most rides arrive");
     let never = totals.fired.never();
-    assert!(never.len() <= 5, "faults that no seed has: {never:?}");
+    assert_eq!(never, SELDOM, "faults that no seed has");
 }
 
 /// I15: the same seed gives the same run, to the last byte of every message.
