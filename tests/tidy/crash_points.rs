@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
-use crate::{ROOMS, assert_none, name, packages, tracked};
+use crate::{ROOMS, assert_none, name, tracked, turned_on_by};
 
 const FEATURE: &str = "crash-points";
 /// What the environment variables begin with; in two parts, so that this file does not hold it.
@@ -33,29 +31,7 @@ fn only_a_file_of_the_feature_reads_what_ends_the_process() {
 
 #[test]
 fn no_feature_turns_crash_points_on() {
-    let mut turned = Vec::new();
-    for package in packages() {
-        let Some((room, ..)) = ROOMS.iter().find(|(room, ..)| package["name"] == *room) else {
-            continue;
-        };
-        let features = package["features"].as_object().expect("features");
-        for (feature, turns_on) in features.iter().filter(|(feature, _)| *feature != FEATURE) {
-            if turns_on.as_array().expect("a list").iter().any(names_it) {
-                turned.push(format!("{room}: {feature}"));
-            }
-        }
-        for dependency in package["dependencies"].as_array().expect("dependencies") {
-            if dependency["features"]
-                .as_array()
-                .expect("a list")
-                .iter()
-                .any(names_it)
-            {
-                turned.push(format!("{room}: its dependency {}", dependency["name"]));
-            }
-        }
-    }
-    assert_none("what turns crash points on", &turned);
+    assert_none("what turns crash points on", &turned_on_by(FEATURE));
 }
 
 /// Where there is a release: its bytes.
@@ -69,10 +45,4 @@ fn a_release_has_no_crash_points() {
     };
     let mut windows = bytes.windows(VARIABLE.len());
     assert!(!windows.any(|window| window == VARIABLE.as_bytes()));
-}
-
-fn names_it(feature: &Value) -> bool {
-    feature
-        .as_str()
-        .is_some_and(|feature| feature.ends_with(FEATURE))
 }

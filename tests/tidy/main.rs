@@ -99,6 +99,33 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// The features and dependencies of the rooms that turn this feature on.
+fn turned_on_by(wanted: &str) -> Vec<String> {
+    let names_it = |features: &Value| {
+        let features = features.as_array().expect("a list").iter();
+        let mut names = features.filter_map(Value::as_str);
+        names.any(|name| name.ends_with(wanted))
+    };
+    let mut turned = Vec::new();
+    for package in packages() {
+        let Some((room, ..)) = ROOMS.iter().find(|(room, ..)| package["name"] == *room) else {
+            continue;
+        };
+        let features = package["features"].as_object().expect("features");
+        for (feature, turns_on) in features.iter().filter(|(feature, _)| *feature != wanted) {
+            if names_it(turns_on) {
+                turned.push(format!("{room}: {feature}"));
+            }
+        }
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            if names_it(&dependency["features"]) {
+                turned.push(format!("{room}: its dependency {}", dependency["name"]));
+            }
+        }
+    }
+    turned
+}
+
 /// Fails with all of them, one a line.
 fn assert_none(what: &str, found: &[String]) {
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));

@@ -1,8 +1,6 @@
 //! A program built without the feature `mutants` has no planted mistake in it.
 
-use serde_json::Value;
-
-use crate::{ROOMS, assert_none, name, packages, tracked};
+use crate::{ROOMS, assert_none, name, tracked, turned_on_by};
 
 const FEATURE: &str = "mutants";
 const MACRO: &str = include_str!("../../dispatch/src/mutant.rs");
@@ -49,33 +47,5 @@ fn no_other_code_names_a_planted_mistake() {
 
 #[test]
 fn no_feature_turns_mutants_on() {
-    let mut turned = Vec::new();
-    for package in packages() {
-        let Some((room, ..)) = ROOMS.iter().find(|(room, ..)| package["name"] == *room) else {
-            continue;
-        };
-        let features = package["features"].as_object().expect("features");
-        for (feature, turns_on) in features.iter().filter(|(feature, _)| *feature != FEATURE) {
-            if turns_on.as_array().expect("a list").iter().any(names_it) {
-                turned.push(format!("{room}: {feature}"));
-            }
-        }
-        for dependency in package["dependencies"].as_array().expect("dependencies") {
-            if dependency["features"]
-                .as_array()
-                .expect("a list")
-                .iter()
-                .any(names_it)
-            {
-                turned.push(format!("{room}: its dependency {}", dependency["name"]));
-            }
-        }
-    }
-    assert_none("what turns mutants on", &turned);
-}
-
-fn names_it(feature: &Value) -> bool {
-    feature
-        .as_str()
-        .is_some_and(|feature| feature.ends_with(FEATURE))
+    assert_none("what turns mutants on", &turned_on_by(FEATURE));
 }
