@@ -23,12 +23,14 @@ mod document;
 mod driver;
 mod elevators;
 mod gateway;
+mod http;
 mod mistake;
 mod pools;
 mod text_file;
 mod timing;
 mod zones;
 
+pub use http::{HttpClient, HttpConfig, Token};
 pub use mistake::Mistake;
 pub use text_file::{Disk, Files};
 
@@ -45,6 +47,8 @@ pub struct Config {
     pub gateway: GatewayConfig,
     /// How it reaches its broker.
     pub mqtt: MqttConfig,
+    /// Who may ask over HTTP, and where; `None` = nobody.
+    pub http: Option<HttpConfig>,
     /// What the core knows: elevators, zones, waits, bounds.
     pub site: SiteConfig,
     /// How each elevator of `site` is driven.
@@ -217,6 +221,7 @@ impl Config {
         let waits = timing::read_timing(root);
         let limits = timing::read_limits(root);
         let applications = applications::read(root);
+        let http = http::read(root);
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
         let zones = zones::read(root, &buses, &elevators);
@@ -240,6 +245,7 @@ impl Config {
         let zone_inputs = whole(zones)?;
         Some(Self {
             mqtt: mqtt?,
+            http: http?,
             buses: used(whole(buses)?, &drivers, &zone_inputs),
             site: SiteConfig {
                 applications: applications?,
@@ -272,6 +278,8 @@ const KEYS: &[&str] = &[
     "turns",
     "pools",
     "quotas",
+    "http",
+    "clients",
 ];
 
 /// All of them, where all could be read.

@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::edge::{Batch, Ticket};
+use dispatch::edge::Batch;
 use dispatch::{Core, Effects, Input, Timing, ledger_changes};
 use protocol::ElevatorId;
 use tokio::runtime::Handle;
@@ -27,7 +27,7 @@ pub use outlet::{Lines, Outlet, Release, Ways};
 
 use crate::clock::Clock;
 use crate::ending::{End, Ending};
-use crate::inbox::{Arrival, Heard};
+use crate::inbox::{Arrival, Heard, Owed};
 use crate::journal::{Committer, FenceMarks};
 use stop::{Doors, InFlight};
 
@@ -186,7 +186,7 @@ impl Engine {
         }
     }
 
-    fn step(&mut self, input: Input, ack: Option<Ticket>) {
+    fn step(&mut self, input: Input, ack: Option<Owed>) {
         self.doors.see(&input);
         self.in_flight.see(&input);
         if self.failed {
@@ -200,7 +200,7 @@ impl Engine {
     }
 
     /// Hands over what the last step yielded.
-    fn submit(&mut self, ack: Option<Ticket>) {
+    fn submit(&mut self, ack: Option<Owed>) {
         if self.failed {
             return;
         }

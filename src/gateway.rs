@@ -23,6 +23,7 @@ use crate::clock::Clock;
 use crate::config::{Broker, Config};
 use crate::ending::{End, Ending};
 use crate::engine::{self, Lines, MqttLine, Outlet, Parts, Ways};
+use crate::http;
 use crate::inbox::{Arrival, Heard, INBOX_MAX, Inbox};
 use crate::instance::{Stamps, entropy, new_instance};
 use crate::journal::{Committer, DiskWatch};
@@ -167,12 +168,13 @@ impl Shell {
         let ways = Ways {
             egress: egress.clone(),
             lines: Arc::new(lines),
-            operators,
+            operators: operators.clone(),
             acks: hearing.acks(),
             inbox: inbox.clone(),
             ending: ending.clone(),
         };
         let engine = self.start_engine(runtime, restored, arrivals, ways, mqtt, ending.clone())?;
+        let http = self.start_http(&inbox, operators)?;
         let gate = Arc::new(self.gate());
         let ingest = hearing.run(ingest::Setup {
             topics: self.topics.clone(),
@@ -191,6 +193,7 @@ impl Shell {
             speaker: egress,
             egress: speaking.run(gate, ending, seed.rotate_left(32)),
             operators: listening,
+            http,
             disk: tokio::spawn(watch_disk(disk, inbox.clone())),
             inbox,
             buses: tasks,
@@ -199,6 +202,24 @@ impl Shell {
             valid_ms: self.config.site.timing.valid_ms,
             broker,
         })
+    }
+
+    fn start_http(
+        &self,
+        inbox: &Inbox,
+        operators: Operators,
+    ) -> Result<Option<http::Running>, StartError> {
+        let Some(config) = self.config.http.clone() else {
+            return Ok(None);
+        };
+        let setup = http::Setup {
+            config,
+            topics: self.topics.clone(),
+            stamps: self.stamps.clone(),
+            inbox: inbox.clone(),
+            operators,
+        };
+        Ok(Some(http::start(setup)?))
     }
 
     async fn start_broker(&self, seed: u64) -> Result<Option<EmbeddedBroker>, StartError> {

@@ -3,8 +3,9 @@
 use dispatch::Input;
 use dispatch::edge::Ticket;
 use protocol::ElevatorId;
+use protocol::client::ClientReply;
 use protocol::elevator::ElevatorEvent;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// Where everything that happens goes. Bounded: whoever sends waits while it is full.
 pub type Inbox = mpsc::Sender<Arrival>;
@@ -17,8 +18,17 @@ pub const INBOX_MAX: usize = 1_024;
 pub struct Arrival {
     /// What.
     pub heard: Heard,
-    /// The message behind it, to be acknowledged once all that it caused is durable.
-    pub ack: Option<Ticket>,
+    /// What is owed to whoever brought it, once all that it caused is durable.
+    pub ack: Option<Owed>,
+}
+
+/// What is owed for something that happened.
+#[derive(Debug)]
+pub enum Owed {
+    /// The acknowledgement of a message.
+    Ack(Ticket),
+    /// The reply to an application's request, which goes here and not to its topic.
+    Reply(oneshot::Sender<ClientReply>),
 }
 
 /// What happened.

@@ -9,6 +9,7 @@
 //! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
 //! * [`journal`]: where facts are kept.
+//! * [`http`]: what applications ask over HTTP, on the same way as what they ask over MQTT.
 //! * [`operator`]: what operators ask, over a socket in the data directory; [`metrics`]: figures.
 //! * `crash`: points at which tests end the process; not in a release.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
@@ -26,6 +27,7 @@ pub mod ending;
 pub mod engine;
 pub mod exit;
 pub mod gateway;
+pub mod http;
 pub mod inbox;
 pub mod instance;
 pub mod journal;

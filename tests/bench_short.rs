@@ -142,3 +142,27 @@ fn a_line_is_full_and_lets_commands_through() {
     assert_eq!(figures["time_outs_of_a_round"], 1, "{figures}");
     assert_eq!(figures["breaches"], 0, "{figures}");
 }
+
+/// Every request is answered and kept, no number is missing or told twice.
+#[test]
+fn requests_are_answered_and_kept() {
+    let figures = bench(&["requests", "--seconds", "2", "--applications", "20"]);
+    for none in ["lost", "gaps"] {
+        assert_eq!(figures[none], 0, "{none}: {figures}");
+    }
+    assert_eq!(figures["refused"], serde_json::json!({}), "{figures}");
+    for some in [
+        "numbers.per_s",
+        "claims.per_s",
+        "broker_only.per_s",
+        "of_broker",
+        "sync_ms.p50",
+        "rss_mib",
+    ] {
+        assert!(number(&figures, some) > 0.0, "{some}: {figures}");
+    }
+    // 20 applications with one request under way each, as in a load.
+    let under_way =
+        number(&figures, "numbers.per_s") * number(&figures, "numbers.ms.mean") / 1000.0;
+    assert!((10.0..=30.0).contains(&under_way), "{under_way}: {figures}");
+}

@@ -50,6 +50,8 @@ pub(crate) fn retry_after(code: Code) -> Option<Seconds> {
         Code::RateLimited => Some(Seconds::from_ms(1_000)),
         Code::TooLarge
         | Code::Malformed
+        | Code::Unauthorized
+        | Code::NoAnswer
         | Code::OrderConflict
         | Code::StaleRequest
         | Code::UnknownFloor

@@ -12,6 +12,10 @@ words! {
         Malformed = "MALFORMED",
         /// The robot sends more messages per second than the site allows.
         RateLimited = "RATE_LIMITED",
+        /// A request over HTTP without a token that the gateway knows.
+        Unauthorized = "UNAUTHORIZED",
+        /// A request over HTTP was not answered in time; whether it was done is not known.
+        NoAnswer = "NO_ANSWER",
         /// The order id is known with another content or belongs to another robot.
         OrderConflict = "ORDER_CONFLICT",
         /// The gateway cannot take new orders: its store is nearly full.

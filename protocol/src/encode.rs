@@ -121,6 +121,14 @@ impl Outgoing {
     }
 }
 
+impl ClientReply {
+    /// The reply as JSON, for whom no topic leads to.
+    #[must_use]
+    pub fn encode(&self, stamp: &Stamp) -> Vec<u8> {
+        json(&ClientFrame::new(stamp, self))
+    }
+}
+
 fn json(body: &impl Serialize) -> Vec<u8> {
     // Serializing fails for keys that are no strings and for failing `Serialize` impls only; the
     // bodies of this crate are structs and have neither.

@@ -17,6 +17,7 @@ mod mosquitto;
 mod pace;
 mod process;
 mod recovery;
+mod requests;
 mod robot;
 mod soak;
 mod stage;
@@ -33,6 +34,7 @@ pub use bus::BusArgs;
 pub use latency::LatencyArgs;
 pub use load::LoadArgs;
 pub use recovery::RecoveryArgs;
+pub use requests::RequestsArgs;
 pub use soak::SoakArgs;
 pub use stage::BrokerKind;
 
@@ -41,6 +43,8 @@ pub use stage::BrokerKind;
 pub enum BenchCommand {
     /// How many decisions a second: robots that request and cancel beside elevators that ride
     Load(LoadArgs),
+    /// How many durable numbers and claims a second: applications that draw and claim
+    Requests(RequestsArgs),
     /// How long from a request to the grant of an idle elevator, beside one sync of the disk
     Latency(LatencyArgs),
     /// How long a start takes with many remembered orders, and how much memory
@@ -65,6 +69,7 @@ pub fn bench(command: &BenchCommand) -> anyhow::Result<ExitCode> {
         .context("the runtime cannot start")?;
     match command {
         BenchCommand::Load(args) => runtime.block_on(load::load(args)),
+        BenchCommand::Requests(args) => runtime.block_on(requests::requests(args)),
         BenchCommand::Latency(args) => runtime.block_on(latency::latency(args)),
         BenchCommand::Recovery(args) => runtime.block_on(recovery::recovery(args)),
         BenchCommand::Soak(args) => runtime.block_on(soak::soak(args)),

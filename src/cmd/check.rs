@@ -71,7 +71,7 @@ fn summary(config: &Config) -> String {
         site.floors().len(),
         buses.len(),
         zone_inputs.len(),
-        applications(config),
+        applications(config) + &listening(config),
     )
 }
 
@@ -90,6 +90,13 @@ fn applications(config: &Config) -> String {
         .collect()
 }
 
+/// Where HTTP is listened for, and for how many clients.
+fn listening(config: &Config) -> String {
+    config.http.as_ref().map_or_else(String::new, |http| {
+        format!(", HTTP on {} for {} clients", http.listen, http.clients.len())
+    })
+}
+
 fn report(result: &Result<Config, Vec<Mistake>>) -> Value {
     match result {
         Ok(config) => json!({
@@ -105,6 +112,7 @@ fn report(result: &Result<Config, Vec<Mistake>>) -> Value {
             "fire_inputs": config.zone_inputs.len(),
             "pools": config.site.applications.pools.len(),
             "series": config.site.applications.series.len(),
+            "http": config.http.as_ref().map(|http| http.listen),
             "departments": config.site.applications.departments.len(),
         }),
         Err(mistakes) => json!({ "ok": false, "mistakes": mistakes }),

@@ -14,7 +14,7 @@ use super::notes;
 use crate::bus::BusLine;
 use crate::clock::Clock;
 use crate::ending::{End, Ending};
-use crate::inbox::{Arrival, Heard, Inbox};
+use crate::inbox::{Arrival, Heard, Inbox, Owed};
 use crate::journal::Sink;
 use crate::mqtt::{AckToken, Acks, Egress};
 use crate::operator::Operators;
@@ -26,8 +26,8 @@ pub struct Release {
     pub at_ms: u64,
     /// What to do, in order.
     pub effects: Vec<Effect>,
-    /// The message behind the step; acknowledged last.
-    pub ack: Option<AckToken>,
+    /// What is owed to whoever brought what the step is about; an acknowledgement comes last.
+    pub ack: Option<Owed>,
 }
 
 /// The ways to the controllers.
@@ -167,8 +167,17 @@ impl Sink<Release> for Outlet {
         }: Release,
     ) {
         crash_point!(released(&effects));
+        let (ack, mut asker) = match ack {
+            Some(Owed::Ack(ack)) => (Some(ack), None),
+            Some(Owed::Reply(asker)) => (None, Some(asker)),
+            None => (None, None),
+        };
         for effect in effects {
             match effect {
+                Effect::Say(Outgoing::ClientReply { reply, .. }) if asker.is_some() => {
+                    // A step says one reply. Nobody may wait for it any more.
+                    let _ = asker.take().map(|asker| asker.send(*reply));
+                }
                 Effect::Say(message) => self.said.push(message),
                 Effect::Command(command) => {
                     // Some go by the same way as what is said, and in their order.

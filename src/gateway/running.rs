@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::ending::End;
 use crate::engine;
 use crate::exit;
+use crate::http;
 use crate::inbox::{Arrival, Heard, Inbox};
 use crate::instance::Stamps;
 use crate::mqtt::look::duplicate_alarm;
@@ -23,6 +24,8 @@ use crate::mqtt::{Egress, egress, ingest};
 const ENGINE_END: Duration = Duration::from_millis(11_500);
 /// For each connection to say its last words.
 const CONNECTION_END: Duration = Duration::from_secs(2);
+/// For answers over HTTP to leave, once the engine has given them.
+const HTTP_END: Duration = Duration::from_secs(1);
 /// For all connections together.
 const CLOSE_END: Duration = Duration::from_millis(3_400);
 /// For all bus tasks to finish.
@@ -36,6 +39,7 @@ pub(super) struct Running {
     pub(super) speaker: Egress,
     pub(super) inbox: Inbox,
     pub(super) operators: JoinHandle<()>,
+    pub(super) http: Option<http::Running>,
     pub(super) disk: JoinHandle<()>,
     pub(super) buses: Vec<JoinHandle<()>>,
     pub(super) valid_ms: u64,
@@ -50,6 +54,9 @@ impl Running {
         tracing::info!(?end, "ending");
         self.operators.abort();
         self.disk.abort();
+        if let Some(http) = &self.http {
+            http.leave();
+        }
         let mut code = end.exit_code();
         match &end {
             End::Asked | End::Broken(_) => {
@@ -121,7 +128,12 @@ impl Running {
                 tracing::warn!("the buses did not finish in time");
             }
         };
-        tokio::join!(self.ingest.stop(CONNECTION_END), buses);
+        let http = async {
+            if let Some(http) = self.http {
+                http.stop(HTTP_END).await;
+            }
+        };
+        tokio::join!(self.ingest.stop(CONNECTION_END), buses, http);
         self.egress.stop(CONNECTION_END).await;
         if let Some(broker) = self.broker {
             broker.stop().await;

@@ -7,6 +7,7 @@ use dispatch::edge::JournalError;
 
 use crate::broker::BrokerError;
 use crate::exit;
+use crate::http::HttpError;
 use crate::journal::FenceMarkError;
 use crate::mqtt::AccountError;
 use crate::operator::OperatorsError;
@@ -39,6 +40,9 @@ pub enum StartError {
     /// There is no socket for operators.
     #[error(transparent)]
     Operators(#[from] OperatorsError),
+    /// HTTP cannot be listened for.
+    #[error(transparent)]
+    Http(#[from] HttpError),
     /// The system does not give what is needed.
     #[error("the system: {0}")]
     System(#[from] io::Error),
@@ -63,7 +67,7 @@ impl StartError {
                 exit::JOURNAL_FAILED
             }
             Self::Operators(OperatorsError::InUse(_)) => exit::IN_USE,
-            Self::Operators(_) | Self::System(_) => 1,
+            Self::Operators(_) | Self::Http(_) | Self::System(_) => 1,
         }
     }
 }

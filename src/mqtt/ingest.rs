@@ -22,14 +22,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::account::{Account, Client};
-use super::acks::{AckToken, Acks};
+use super::acks::Acks;
 use super::backoff::Backoff;
 use super::egress::Egress;
 use super::link::{Link, Requests};
 use super::look::{Gate, check};
 use super::oddities::Oddities;
 use crate::ending::{End, Ending};
-use crate::inbox::{Arrival, Heard, Inbox};
+use crate::inbox::{Arrival, Heard, Inbox, Owed};
 
 /// For the SUBACK after a CONNACK.
 const SUBACK: Duration = Duration::from_secs(10);
@@ -361,7 +361,7 @@ impl Task {
             }
         };
         match (heard, ack) {
-            (Some(heard), ack) => self.deliver(heard, ack).await,
+            (Some(heard), ack) => self.deliver(heard, ack.map(Owed::Ack)).await,
             (None, ack) => self.acks.done(ack),
         }
     }
@@ -385,7 +385,7 @@ impl Task {
     }
 
     /// Waits while the inbox is full.
-    async fn deliver(&mut self, heard: Heard, ack: Option<AckToken>) {
+    async fn deliver(&mut self, heard: Heard, ack: Option<Owed>) {
         // Fails only when the engine is gone, which is the end of the process.
         let _ = self.setup.inbox.send(Arrival { heard, ack }).await;
     }

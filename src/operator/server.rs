@@ -60,7 +60,8 @@ pub struct Operators {
 #[derive(Default)]
 struct Waiting {
     last_ticket: u64,
-    /// At most [`CONNECTIONS_MAX`]: a connection asks once and takes its entry along when it goes.
+    /// One for each connection of operators, at most [`CONNECTIONS_MAX`], and one for each request for
+    /// figures over HTTP, which are bounded there. Who asks takes the entry along.
     answers: BTreeMap<u64, oneshot::Sender<Reply>>,
 }
 
@@ -132,7 +133,8 @@ impl Operators {
         Ok(())
     }
 
-    async fn ask(&self, ask: Ask, inbox: &Inbox) -> Reply {
+    /// Asks the engine, and waits for its answer for as long as a slow disk may take.
+    pub async fn ask(&self, ask: Ask, inbox: &Inbox) -> Reply {
         let (sender, answer) = oneshot::channel();
         let ticket = {
             let mut waiting = self.lock();

@@ -15,6 +15,7 @@ mod elevators;
 mod examples;
 mod file;
 mod gateway;
+mod http;
 
 const GATEWAY: &str = "[gateway]\nsite = \"demo\"\n";
 const ELEVATOR: &str = r#"
