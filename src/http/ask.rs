@@ -130,13 +130,9 @@ async fn ask(
     let late = "no answer in time; whether it was done is not known, repeat it unchanged";
     let late = Refused::of(&request, Code::NoAnswer, late);
     let until = Instant::now() + ANSWER;
-    let place = match timeout_at(until, shared.setup.inbox.reserve()).await {
-        Ok(Ok(place)) => place,
-        // Nothing was asked yet.
-        Ok(Err(_)) | Err(_) => {
-            let why = "the gateway ends, or has too much to do";
-            return Err(Refused::of(&request, Code::Unavailable, why));
-        }
+    let Ok(Ok(place)) = timeout_at(until, shared.setup.inbox.reserve()).await else {
+        let why = "nothing was asked: the gateway ends, or has too much to do";
+        return Err(Refused::of(&request, Code::Unavailable, why));
     };
     let (tell, told) = oneshot::channel();
     place.send(Arrival {
