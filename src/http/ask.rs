@@ -130,13 +130,10 @@ async fn ask(
     let late = "no answer in time; whether it was done is not known, repeat it unchanged";
     let late = Refused::of(&request, Code::NoAnswer, late);
     let until = Instant::now() + ANSWER;
-    let place = match timeout_at(until, shared.setup.inbox.reserve()).await {
-        Ok(Ok(place)) => place,
+    let Ok(Ok(place)) = timeout_at(until, shared.setup.inbox.reserve()).await else {
         // Nothing was asked yet.
-        Ok(Err(_)) | Err(_) => {
-            let why = "the gateway ends, or has too much to do";
-            return Err(Refused::of(&request, Code::Unavailable, why));
-        }
+        let why = "the gateway ends, or has too much to do";
+        return Err(Refused::of(&request, Code::Unavailable, why));
     };
     let (tell, told) = oneshot::channel();
     place.send(Arrival {
@@ -144,7 +141,7 @@ async fn ask(
         ack: Some(Owed::Reply(tell)),
     });
     match timeout_at(until, told).await {
-        Ok(Ok(reply)) => Ok(reply),
+        Ok(Ok(reply)) => Ok(*reply),
         Ok(Err(_)) | Err(_) => Err(late),
     }
 }
