@@ -28,7 +28,7 @@ pub enum Owed {
     /// The acknowledgement of a message.
     Ack(Ticket),
     /// The reply to an application's request, which goes here and not to its topic.
-    Reply(oneshot::Sender<ClientReply>),
+    Reply(oneshot::Sender<Box<ClientReply>>),
 }
 
 /// What happened.

@@ -146,7 +146,7 @@ fn a_line_is_full_and_lets_commands_through() {
 /// Every request is answered and kept, no number is missing or told twice.
 #[test]
 fn requests_are_answered_and_kept() {
-    let figures = bench(&["requests", "--seconds", "2", "--applications", "20"]);
+    let figures = bench(&["requests", "--seconds", "1", "--applications", "20"]);
     for none in ["lost", "gaps"] {
         assert_eq!(figures[none], 0, "{none}: {figures}");
     }

@@ -5,6 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "power_cut/disk.rs"]
+mod disk;
+#[path = "power_cut/record.rs"]
+mod record;
 mod support;
 
 use std::collections::BTreeSet;
@@ -14,10 +18,13 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use disk::{Disk, Number};
 use serde_json::{Value, json};
-use support::{Application, Gateway, Mosquitto, SOON, Site, asked, code, free_port, wait_for};
+use support::{
+    Application, Gateway, Mosquitto, SOON, Site, asked, code, free_port, hallcall, wait_for,
+};
 use tempfile::TempDir;
 
 const TOKEN: &str = "a-token-of-app-1";
@@ -386,6 +393,20 @@ fn what_was_told_survives_a_kill() {
     assert_eq!(set, (1..=count).collect(), "no gap and no double");
     let last = http.ask("series.next", "L-1", next());
     assert_eq!(last.json()["number"], count + 1);
+}
+
+/// An answer leaves when it is on the disk, and not before.
+#[test]
+fn an_answer_waits_for_the_disk() {
+    let slow = Duration::from_millis(700);
+    let broker = Mosquitto::start();
+    let http = Http::new(&broker);
+    let disk = Disk::new(&http.site.data_dir());
+    let _gateway = Gateway::start_by(disk.under(hallcall()), &http.site);
+    disk.set(Number::SlowMs, u64::try_from(slow.as_millis()).unwrap());
+    let start = Instant::now();
+    assert_eq!(http.ask("series.next", "O-1", next()).status, 200);
+    assert!(start.elapsed() >= slow, "{:?}", start.elapsed());
 }
 
 /// A body that does not come is not waited for, and an idle connection does not hold the end up.

@@ -176,9 +176,7 @@ impl Sink<Release> for Outlet {
             match effect {
                 Effect::Say(Outgoing::ClientReply { reply, .. }) if asker.is_some() => {
                     // A step says one reply. Nobody may wait for it any more.
-                    if let Some(asker) = asker.take() {
-                        let _ = asker.send(*reply);
-                    }
+                    let _ = asker.take().map(|asker| asker.send(reply));
                 }
                 Effect::Say(message) => self.said.push(message),
                 Effect::Command(command) => {

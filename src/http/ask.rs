@@ -131,7 +131,8 @@ async fn ask(
     let late = Refused::of(&request, Code::NoAnswer, late);
     let until = Instant::now() + ANSWER;
     let Ok(Ok(place)) = timeout_at(until, shared.setup.inbox.reserve()).await else {
-        let why = "nothing was asked: the gateway ends, or has too much to do";
+        // Nothing was asked yet.
+        let why = "the gateway ends, or has too much to do";
         return Err(Refused::of(&request, Code::Unavailable, why));
     };
     let (tell, told) = oneshot::channel();
@@ -140,7 +141,7 @@ async fn ask(
         ack: Some(Owed::Reply(tell)),
     });
     match timeout_at(until, told).await {
-        Ok(Ok(reply)) => Ok(reply),
+        Ok(Ok(reply)) => Ok(*reply),
         Ok(Err(_)) | Err(_) => Err(late),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::status;
 
-/// What a client may be asked to look up, and a value for each.
+/// The moment of the examples.
 const MOMENT: &str = "2026-11-30T10:00:00.000Z";
 
 /// The document.
@@ -94,7 +94,7 @@ fn answered(description: &str) -> Value {
 }
 
 fn whole(kind: &str, schema: &Value) -> Value {
-    json!({ "description": "it", "content": { kind: { "schema": schema } } })
+    json!({ "description": "As it is.", "content": { kind: { "schema": schema } } })
 }
 
 fn schema(name: &str) -> Value {
