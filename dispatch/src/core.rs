@@ -189,6 +189,7 @@ impl Step<'_> {
         }
         self.note_silence(id);
         self.drive_mode(id);
+        self.judge_commands(id);
         self.drive_owner(id);
         self.pump(id);
         let now_ms = self.now.mono_ms;
@@ -251,6 +252,7 @@ impl Step<'_> {
                     *deadline = deadline.map(|at| at.saturating_add(away_ms));
                 }
                 self.live.frozen_since_ms = None;
+                self.live.thawed_ms = now_ms;
                 self.thaw_claims(away_ms);
                 self.live
                     .touched

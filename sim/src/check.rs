@@ -280,6 +280,13 @@ impl Model {
         else {
             return;
         };
+        let leaves = matches!(
+            event.event,
+            RobotEvent::Exited | RobotEvent::CancelEnter { .. }
+        );
+        if leaves && reply.result == ReplyResult::Accepted {
+            self.is_out(&event.order_id);
+        }
         let permits = matches!(
             reply.instruction,
             Some(Instruction::Enter | Instruction::Exit)
