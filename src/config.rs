@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use adapters::bus::Transport;
 use adapters::map::{RegisterMap, Table as PointTable};
-use adapters::modbus::Transport;
+use adapters::rs485::FrameProfile;
 use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
 use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
 
@@ -22,6 +24,7 @@ mod civil_zone;
 mod document;
 mod driver;
 mod elevators;
+mod frame_driver;
 mod gateway;
 mod http;
 mod mistake;
@@ -158,6 +161,15 @@ pub enum DriverConfig {
         /// Its registers; fits the floors of the elevator.
         map: RegisterMap,
     },
+    /// Its controller is a unit on a bus that speaks the frames of its maker.
+    Frames {
+        /// One of [`Config::buses`].
+        bus: String,
+        /// Its unit.
+        unit: u8,
+        /// The frames; fits the floors of the elevator, and is that of all units of the bus.
+        profile: Arc<FrameProfile>,
+    },
 }
 
 /// A bus: one connection or serial line with one owner task.
@@ -224,13 +236,13 @@ impl Config {
         let http = http::read(root);
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
-        let zones = zones::read(root, &buses, &elevators);
-        zones::refuse_deaf(&elevators, &zones);
         let mut reader = Drivers::default();
         let drivers: Vec<_> = elevators
             .iter()
             .map(|elevator| reader.read(elevator, &buses))
             .collect();
+        let zones = zones::read(root, &buses, &elevators, &reader.profiles);
+        zones::refuse_deaf(&elevators, &zones);
         reader.carry(&mut buses);
 
         let gateway = gateway?;
@@ -310,7 +322,7 @@ fn used(
     buses.retain(|id, _| {
         let drives = |driver: &DriverConfig| match driver {
             DriverConfig::Mqtt => false,
-            DriverConfig::Modbus { bus, .. } => bus == id,
+            DriverConfig::Modbus { bus, .. } | DriverConfig::Frames { bus, .. } => bus == id,
         };
         drivers.values().any(drives) || inputs.values().any(|input| input.bus == *id)
     });

@@ -291,7 +291,7 @@ impl Shell {
 
     /// One task for each bus, and the way to it for each elevator on it.
     fn start_buses(&self, inbox: &Inbox, seed: u64) -> Result<Buses, StartError> {
-        let lines = bus::modbus_lines(&self.config, self.clock, seed).map_err(|errors| {
+        let lines = bus::bus_lines(&self.config, self.clock, seed).map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             StartError::Config(errors.join("; "))
         })?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use adapters::map::Table as PointTable;
-use adapters::modbus::Transport;
+use adapters::bus::Transport;
 use adapters::rtu::serial::Parity;
 use dispatch::ZoneConfig;
 use hallcall::config::{Broker, Config, DriverConfig};

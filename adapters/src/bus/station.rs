@@ -6,8 +6,9 @@ use protocol::ElevatorId;
 use tokio::time::Instant;
 
 use super::ZoneInput;
+use super::device::Device;
 use crate::backoff::Backoff;
-use crate::map::{Block, FloorTable, Group, Image, RegisterMap, Write};
+use crate::map::{Block, FloorTable, Group, Image, Write};
 
 /// How long after its first unanswered request a unit is asked again, after the second twice that.
 pub(super) const AGAIN: Duration = Duration::from_millis(100);
@@ -126,8 +127,8 @@ pub(super) struct Station {
     pub(super) unit: u8,
     /// The unit that takes what is written.
     pub(super) write_unit: u8,
-    /// Where its points lie.
-    pub(super) map: RegisterMap,
+    /// What it is driven by.
+    pub(super) device: Device,
     /// Its floor numbers.
     pub(super) floors: FloorTable,
     /// What is read of it, the most often first.
@@ -241,7 +242,7 @@ impl Sweep {
         let began = Instant::now();
         let groups = station.due(began);
         let blocks = station
-            .map
+            .device
             .blocks_of(groups.iter().map(|group| &station.groups[*group]));
         Self {
             station: place,

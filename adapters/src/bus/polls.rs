@@ -2,13 +2,14 @@
 
 use protocol::hardware::Report;
 
-use super::ModbusLine;
+use super::Bus;
+use super::ask::Ask;
 use super::line::Trouble;
 use super::station::{AGAIN, Station, Sweep};
 use crate::driver::{DriverReport, Gate, open_gate};
-use crate::map::Write;
+use crate::rs485::Unasked;
 
-impl ModbusLine {
+impl Bus {
     /// One attempt to open the line. It is said to be up when a reply proved it.
     pub(super) async fn open(&mut self, reports: &mut Vec<DriverReport>) -> Result<(), Trouble> {
         let result = self.line.open().await;
@@ -23,7 +24,7 @@ impl ModbusLine {
         &mut self,
         gate: &mut Gate<'_>,
         station: usize,
-        write: &Write,
+        write: &Ask,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         let Station {
@@ -38,7 +39,7 @@ impl ModbusLine {
         };
         match &result {
             // An exception is an answer: it says something of the point, nothing of the unit.
-            Ok(()) | Err(Trouble::Exception(_)) => board.succeed(),
+            Ok(()) | Err(Trouble::Refused(_)) => board.succeed(),
             Err(Trouble::BadRequest(_) | Trouble::Dropped(_)) => {}
             // Over a line that is open: it did not answer what was asked before it.
             Err(Trouble::NotOpen(_)) if !is_open => {}
@@ -86,8 +87,9 @@ impl ModbusLine {
         let Some(block) = sweep.next() else {
             return Ok(());
         };
-        let unit = self.stations[at].unit;
-        let result = self.line.read(gate, unit, block).await;
+        let Station { unit, device, .. } = &self.stations[at];
+        let (unit, ask) = (*unit, device.ask(block));
+        let result = self.line.read(gate, unit, &ask).await;
         self.judge(&result, reports);
         match result {
             Err(trouble @ Trouble::Dropped(_)) => {
@@ -108,7 +110,7 @@ impl ModbusLine {
         station.pace.succeed();
         station.misses = 0;
         let asked_ms = station.take(sweep);
-        let reading = station.map.reading(&station.image, &station.floors);
+        let reading = station.device.reading(&station.image, &station.floors);
         say_link(station, true, reports);
         reports.push(DriverReport::Elevator {
             elevator: station.elevator.clone(),
@@ -130,7 +132,7 @@ impl ModbusLine {
         zone.pace.start();
         let result = self
             .line
-            .read(&mut open_gate, zone.input.unit, zone.block())
+            .read(&mut open_gate, zone.input.unit, &zone.block().into())
             .await;
         let clear = match &result {
             Ok(points) => {
@@ -159,14 +161,32 @@ impl ModbusLine {
     /// What a transaction says of the line. Any answer proves it. Where it was closed, no reading
     /// goes on.
     fn judge<T>(&mut self, result: &Result<T, Trouble>, reports: &mut Vec<DriverReport>) {
+        self.tell_unasked(reports);
         match result {
-            Ok(_) | Err(Trouble::Exception(_)) => self.say_bus(true, reports),
+            Ok(_) | Err(Trouble::Refused(_)) => self.say_bus(true, reports),
             Err(Trouble::BadRequest(_) | Trouble::Dropped(_)) => {}
             Err(trouble @ (Trouble::NotOpen(_) | Trouble::Lost(_))) => {
                 if !self.line.is_open() {
                     self.stop_sweep();
                 }
                 self.note_down(trouble, reports);
+            }
+        }
+    }
+
+    /// What units reported without being asked. It causes a query, or takes a permission away; it is
+    /// no reading, since nobody knows how old it is.
+    pub(super) fn tell_unasked(&mut self, reports: &mut Vec<DriverReport>) {
+        for Unasked { unit, payload } in self.line.take_unasked() {
+            let stations = self.stations.iter();
+            let Some(station) = stations.clone().find(|station| station.unit == unit) else {
+                continue;
+            };
+            if let Some(change) = station.device.change(&payload, &station.floors) {
+                reports.push(DriverReport::Elevator {
+                    elevator: station.elevator.clone(),
+                    report: Report::Change(change),
+                });
             }
         }
     }
@@ -181,7 +201,8 @@ impl ModbusLine {
         if is_over || !trouble.is_passing() || !self.line.is_open() {
             self.fail_station(at, trouble, reports);
         } else {
-            station.pace.again(AGAIN * station.misses);
+            let owes_for = self.line.owes_for(station.unit);
+            station.pace.again(owes_for.max(AGAIN * station.misses));
         }
     }
 

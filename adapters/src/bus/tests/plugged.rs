@@ -60,7 +60,7 @@ async fn an_adapter_that_is_pulled_out_and_plugged_in_again_goes_on() {
     };
     let ticks = AtomicU64::new(1_000);
     let clock = move || ticks.fetch_add(1, Ordering::Relaxed);
-    let mut line = ModbusLine::new(config, Arc::new(clock)).unwrap();
+    let mut line = Bus::new(config, Arc::new(clock)).unwrap();
     let bus = |up| DriverReport::Bus { up };
     for _ in 0..3 {
         let adapter = Adapter::plug(&name);

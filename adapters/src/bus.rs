@@ -1,12 +1,15 @@
-//! Modbus lines: elevators behind one connection or on one serial line, each with a register map.
+//! The owner of a line: elevators behind one connection or on one serial line, each a Modbus unit with
+//! a register map, or each a unit that speaks the frames of its maker.
 //!
-//! The line polls; `accepted` says that the unit confirmed the writes, never that anything moved
+//! The owner polls; `accepted` says that the unit confirmed the writes, never that anything moved
 //! (T-LIFT-42). One transaction is on the wire at a time, and between two block reads of a poll a
 //! command may go first. A unit that does not answer is left alone for a growing while, so that it
 //! cannot starve the others (T-LIFT-40); a line that cannot be opened takes all of them along.
 
+mod ask;
 mod commands;
 mod config;
+mod device;
 mod failure;
 mod line;
 mod link;
@@ -17,6 +20,7 @@ mod tcp;
 mod visit;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::hardware::{Command, Outcome};
@@ -28,9 +32,11 @@ use self::station::{Board, Pace, Press, Station, Sweep, ZoneStation};
 use crate::backoff::{Backoff, Bounds};
 use crate::driver::{BoxFuture, Clock, Driver, DriverReport, Gate, open_gate};
 use crate::map::{Image, MapError};
+use crate::rs485::FrameProfile;
 use crate::rtu::{LineFigures, UnitFigures};
 
 pub use self::config::{LineConfig, LineTiming, Transport, Unit, ZoneInput};
+pub use self::device::Device;
 pub use self::link::{Opened, Opener, Wire};
 pub use self::load::{poll_load_permille, zone_load_permille};
 pub use self::visit::{NoReply, Visit, reads_of};
@@ -44,8 +50,8 @@ const IDLE_S: u64 = 60;
 /// How often the figures of a line go into the log, in seconds.
 const FIGURES_S: u64 = 600;
 
-/// A Modbus line.
-pub struct ModbusLine {
+/// A line and its owner.
+pub struct Bus {
     line: Line,
     clock: Clock,
     stations: Vec<Station>,
@@ -74,12 +80,30 @@ enum Due {
     Zone(usize),
 }
 
-impl ModbusLine {
+impl Bus {
     /// A line, still closed. `clock` is the gateway's, for `asked_ms`.
     ///
     /// # Errors
     /// The floors of a unit that its map does not fit; `hallcall check` finds the same.
     pub fn new(config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
+        let maker = maker_of(&config.units);
+        let wait_ms = config.timing.request_ms;
+        let link = Link::new(config.transport.clone(), maker, wait_ms);
+        Self::with(link, config, clock)
+    }
+
+    /// As [`Bus::new`], with frames over whatever `opener` opens; the transport of `config` only
+    /// names it.
+    ///
+    /// # Errors
+    /// As [`Bus::new`].
+    pub fn over(opener: Opener, config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
+        let maker = maker_of(&config.units);
+        let link = Link::over(opener, maker, config.timing.request_ms);
+        Self::with(link, config, clock)
+    }
+
+    fn with(link: Link, config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
         let LineConfig {
             transport,
             units,
@@ -101,22 +125,22 @@ impl ModbusLine {
             elevator,
             unit,
             relay_unit,
-            map,
+            device,
             floors,
         } in units
         {
-            map.check_floors(&floors)?;
-            let groups = map.groups();
+            device.check_floors(&floors)?;
+            let groups = device.groups();
             stations.push(Station {
                 elevator,
                 unit,
                 write_unit: relay_unit.unwrap_or(unit),
-                floors: map.floor_table(&floors),
+                floors: device.floor_table(&floors),
                 read: vec![None; groups.len()],
                 groups,
                 image: Image::new(),
-                pace: Pace::new(Duration::from_millis(map.poll_ms()), backoff()),
-                map,
+                pace: Pace::new(Duration::from_millis(device.poll_ms()), backoff()),
+                device,
                 link: None,
                 misses: 0,
             });
@@ -132,7 +156,7 @@ impl ModbusLine {
                 read_ms: clock(),
             })
             .collect();
-        let line = Line::new(transport, timing, seed);
+        let line = Line::new(transport.place(), link, timing, seed);
         Ok(Self {
             line,
             clock,
@@ -145,19 +169,6 @@ impl ModbusLine {
             fire_lost_ms: timing.fire_lost_ms,
             tell_at: Instant::now() + Duration::from_secs(FIGURES_S),
         })
-    }
-
-    /// As [`ModbusLine::new`], with RTU frames over whatever `opener` opens; the transport of `config`
-    /// only names it.
-    ///
-    /// # Errors
-    /// As [`ModbusLine::new`].
-    pub fn over(opener: Opener, config: LineConfig, clock: Clock) -> Result<Self, Vec<MapError>> {
-        let (name, timing, seed) = (config.transport.place(), config.timing, config.seed);
-        let mut this = Self::new(config, clock)?;
-        let link = Link::rtu(opener, timing.request_ms);
-        this.line = Line::over(name, link, timing, seed);
-        Ok(this)
     }
 
     /// How much of the line's time was used and how its units answered, since this was asked last.
@@ -186,6 +197,7 @@ impl ModbusLine {
     }
 
     async fn run_next(&mut self, reports: &mut Vec<DriverReport>) {
+        self.tell_unasked(reports);
         let (when, due) = self.next();
         if when > Instant::now() {
             return;
@@ -241,7 +253,15 @@ impl ModbusLine {
     }
 }
 
-impl Driver for ModbusLine {
+/// The maker whose frames go over a line with these units, where they are not Modbus.
+fn maker_of(units: &[Unit]) -> Option<Arc<FrameProfile>> {
+    units.iter().find_map(|unit| match &unit.device {
+        Device::Frames(profile) => Some(Arc::clone(profile)),
+        Device::Registers(_) => None,
+    })
+}
+
+impl Driver for Bus {
     fn execute<'a>(
         &'a mut self,
         command: &'a Command,
@@ -255,7 +275,15 @@ impl Driver for ModbusLine {
         let (when, _) = self.next();
         // A command that comes while the line has to be silent goes before the poll.
         let quiet = self.line.quiet_at();
-        Box::pin(sleep_until(quiet.map_or(when, |quiet| when.max(quiet))))
+        let when = quiet.map_or(when, |quiet| when.max(quiet));
+        let line = &mut self.line;
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = sleep_until(when) => {}
+                () = line.overhear() => {}
+            }
+        })
     }
 
     fn read<'a>(&'a mut self, reports: &'a mut Vec<DriverReport>) -> BoxFuture<'a, ()> {

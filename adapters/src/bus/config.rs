@@ -1,8 +1,9 @@
-//! What a Modbus line is made of.
+//! What a line is made of.
 
 use protocol::{ElevatorId, ZoneId};
 
-use crate::map::{MappedFloor, RegisterMap, Table};
+use super::device::Device;
+use crate::map::{MappedFloor, Table};
 use crate::rtu::serial::SerialConfig;
 
 /// The waits of a line, in milliseconds.
@@ -46,12 +47,12 @@ impl Default for LineTiming {
 pub struct Unit {
     /// The elevator.
     pub elevator: ElevatorId,
-    /// Its Modbus unit.
+    /// Its unit on the line.
     pub unit: u8,
     /// The unit that takes what is written, where it is another one: a relay board.
     pub relay_unit: Option<u8>,
-    /// Its register map.
-    pub map: RegisterMap,
+    /// What it is driven by. All units of a line speak Modbus, or all the same maker's frames.
+    pub device: Device,
     /// Its floors, from the lowest.
     pub floors: Vec<MappedFloor>,
 }
@@ -79,9 +80,9 @@ pub enum Transport {
         /// `host:port`.
         address: String,
     },
-    /// Modbus RTU on a serial port of this machine.
+    /// Modbus RTU, or the frames of a maker, on a serial port of this machine.
     Serial(SerialConfig),
-    /// Modbus RTU frames over a TCP connection, to a converter that passes them on as they are.
+    /// The same frames over a TCP connection, to a converter that passes them on as they are.
     RtuOverTcp {
         /// `host:port`.
         address: String,

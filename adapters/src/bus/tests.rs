@@ -75,17 +75,12 @@ fn unit(number: u8, map: &str) -> Unit {
         elevator: elevator(number),
         unit: number,
         relay_unit: None,
-        map,
+        device: map.into(),
         floors: floors(8),
     }
 }
 
-fn line_to(
-    address: &str,
-    units: Vec<Unit>,
-    zones: Vec<ZoneInput>,
-    timing: LineTiming,
-) -> ModbusLine {
+fn line_to(address: &str, units: Vec<Unit>, zones: Vec<ZoneInput>, timing: LineTiming) -> Bus {
     let config = LineConfig {
         transport: Transport::Tcp {
             address: address.to_owned(),
@@ -98,7 +93,7 @@ fn line_to(
     let ticks = Arc::new(AtomicU64::new(1_000));
     // Each look at the clock is a millisecond later than the one before.
     let clock = move || ticks.fetch_add(1, Ordering::Relaxed);
-    ModbusLine::new(config, Arc::new(clock)).unwrap()
+    Bus::new(config, Arc::new(clock)).unwrap()
 }
 
 fn command(number: u8, action: Action) -> Command {
@@ -119,7 +114,7 @@ fn at(label: &str) -> Landing {
     }
 }
 
-async fn execute(line: &mut ModbusLine, command: Command) -> (Outcome, Vec<DriverReport>) {
+async fn execute(line: &mut Bus, command: Command) -> (Outcome, Vec<DriverReport>) {
     let mut reports = Vec::new();
     let mut gate = open_gate;
     let outcome = line.execute(&command, &mut gate, &mut reports);
@@ -129,7 +124,7 @@ async fn execute(line: &mut ModbusLine, command: Command) -> (Outcome, Vec<Drive
 
 /// Lets the line do what is due until what it learned is `enough`.
 async fn run_until(
-    line: &mut ModbusLine,
+    line: &mut Bus,
     mut is_enough: impl FnMut(&[DriverReport]) -> bool,
 ) -> Vec<DriverReport> {
     let mut reports = Vec::new();

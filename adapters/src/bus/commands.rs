@@ -5,7 +5,9 @@ use std::time::Duration;
 use protocol::hardware::{Action, Command, Outcome};
 use tokio::time::Instant;
 
-use super::ModbusLine;
+use super::Bus;
+use super::ask::Ask;
+use super::device::Move;
 use super::line::Trouble;
 use super::station::{AGAIN, Press, Station};
 use crate::driver::{DriverReport, Gate, open_gate};
@@ -14,7 +16,7 @@ use crate::map::Step;
 /// Presses that wait for their end at the same time on one line.
 const PRESSES_MAX: usize = 64;
 
-impl ModbusLine {
+impl Bus {
     /// See [`crate::driver::Driver::execute`].
     pub(super) async fn execute_command(
         &mut self,
@@ -32,7 +34,7 @@ impl ModbusLine {
             return Outcome::Failed { detail };
         };
         let station = &self.stations[at];
-        let steps = match station.map.steps(command, &station.floors) {
+        let steps = match station.device.steps(command, &station.floors) {
             Ok(steps) => steps,
             Err(detail) => return Outcome::Failed { detail },
         };
@@ -65,7 +67,7 @@ impl ModbusLine {
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
         let Press { station, off, .. } = &self.presses[at];
-        let (station, off) = (*station, off.clone());
+        let (station, off) = (*station, Ask::from(off));
         let result = self.write(&mut open_gate, station, &off, reports).await;
         match &result {
             Ok(()) => {
@@ -144,7 +146,7 @@ impl ModbusLine {
     async fn write_steps(
         &mut self,
         at: usize,
-        steps: Vec<Step>,
+        steps: Vec<Move>,
         gate: &mut Gate<'_>,
         reports: &mut Vec<DriverReport>,
     ) -> Result<(), Trouble> {
@@ -155,7 +157,10 @@ impl ModbusLine {
         // What the command does shows in the next reading as a whole.
         self.stations[at].forget();
         for (number, step) in steps.into_iter().enumerate() {
-            let result = self.write_step(at, step, gate, reports).await;
+            let result = match step {
+                Move::Points(step) => self.write_step(at, step, gate, reports).await,
+                Move::Frame(message) => self.write(gate, at, &Ask::Frame(message), reports).await,
+            };
             if let Err(Trouble::Dropped(detail)) = &result
                 && number > 0
             {
@@ -191,7 +196,8 @@ impl ModbusLine {
             self.let_go(at, reports).await?;
         }
         let Some((pulse_ms, off)) = step.off else {
-            return self.write(gate, station, &step.write, reports).await;
+            let write = Ask::from(&step.write);
+            return self.write(gate, station, &write, reports).await;
         };
         // Noted first: where the reply is lost, the button may be pressed all the same.
         let pulse = Duration::from_millis(pulse_ms);
@@ -200,9 +206,10 @@ impl ModbusLine {
             station,
             off,
         });
-        let result = self.write(gate, station, &step.write, reports).await;
+        let write = Ask::from(&step.write);
+        let result = self.write(gate, station, &write, reports).await;
         let is_untried = match &result {
-            Err(Trouble::Exception(exception)) => exception.is_untried(),
+            Err(Trouble::Refused(refusal)) => refusal.is_untried(),
             Err(Trouble::NotOpen(_) | Trouble::BadRequest(_) | Trouble::Dropped(_)) => true,
             Err(Trouble::Lost(_)) | Ok(()) => false,
         };

@@ -30,7 +30,7 @@ type Script = Box<dyn FnMut(usize, &[u8]) -> Vec<Emit> + Send>;
 
 /// A line at 19,200 baud to a peer, which every opening finds anew; the peer's own record.
 struct Rig {
-    line: ModbusLine,
+    line: Bus,
     peers: Arc<Mutex<Vec<Peer>>>,
 }
 
@@ -54,7 +54,7 @@ fn rig(units: Vec<Unit>, mut refusals: usize, script: Script) -> Rig {
         let opened = open();
         Box::pin(async { opened })
     });
-    line.line = Line::over("pipe".to_owned(), Link::rtu(opener, 800), TIMES, 7);
+    line.line = Line::new("pipe".to_owned(), Link::over(opener, None, 800), TIMES, 7);
     Rig { line, peers }
 }
 

@@ -16,7 +16,7 @@ use tokio_modbus::client::{Client, Context, tcp};
 use tokio_modbus::slave::{Slave, SlaveContext};
 use tokio_modbus::{Error, ProtocolError, Request as Wire, Response};
 
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use crate::driver::Gate;
 use crate::map::Table;
 use crate::rtu::{COIL_OFF, COIL_ON, Exception, LineFigures, Reply, Request};
@@ -102,7 +102,7 @@ impl TcpLink {
             Ok(Ok(Err(code))) => {
                 self.context = Some(context);
                 self.figures.answered(unit, took);
-                return Err(Failure::Exception(Exception(u8::from(code))));
+                return Err(Failure::Refused(Refusal::Modbus(Exception(u8::from(code)))));
             }
             Ok(Ok(Ok(response))) => {
                 if let Some(reply) = reply(request, response) {

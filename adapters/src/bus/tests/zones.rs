@@ -21,7 +21,7 @@ fn fires(reports: &[DriverReport]) -> Vec<bool> {
     reports.iter().filter_map(fire).collect()
 }
 
-async fn next(line: &mut ModbusLine) -> bool {
+async fn next(line: &mut Bus) -> bool {
     fires(&run_until(line, |reports| !fires(reports).is_empty()).await)[0]
 }
 

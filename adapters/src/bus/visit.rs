@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 use super::config::Transport;
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::link::Wire;
 use super::tcp::{TcpLink, connect};
 use crate::driver::open_gate;
@@ -224,7 +224,8 @@ fn from_tcp(failure: Failure) -> NoReply {
         Failure::NotSent(detail) | Failure::BadRequest(detail) | Failure::Dropped(detail) => {
             NoReply::NotSent(detail)
         }
-        Failure::Exception(exception) => NoReply::Exception(exception),
+        Failure::Refused(Refusal::Modbus(exception)) => NoReply::Exception(exception),
+        Failure::Refused(refusal @ Refusal::Maker { .. }) => NoReply::Lost(refusal.to_string()),
         Failure::Lost { detail, .. } => NoReply::Lost(detail),
     }
 }

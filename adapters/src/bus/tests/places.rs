@@ -16,7 +16,7 @@ use super::*;
 use crate::rtu::serial::SerialConfig;
 use crate::rtu::tests::peer::{Emit, Peer, obey};
 
-fn line_over(transport: Transport) -> ModbusLine {
+fn line_over(transport: Transport) -> Bus {
     let config = LineConfig {
         transport,
         units: vec![unit(1, MAP)],
@@ -27,7 +27,7 @@ fn line_over(transport: Transport) -> ModbusLine {
         },
         seed: 7,
     };
-    ModbusLine::new(config, Arc::new(|| 1_000)).unwrap()
+    Bus::new(config, Arc::new(|| 1_000)).unwrap()
 }
 
 fn is_bus(reports: &[DriverReport], up: bool) -> bool {
@@ -87,7 +87,7 @@ async fn a_port_that_is_pulled_out_is_used_again_when_it_is_back() {
 
 /// Commands until one is accepted: a machine that is busy may not run the other end for as long as
 /// a unit is waited for.
-async fn open_door(line: &mut ModbusLine) {
+async fn open_door(line: &mut Bus) {
     let open = command(1, Action::OpenDoor { landing: at("1F") });
     let accepted = async {
         while execute(line, open.clone()).await.0 != Outcome::Accepted {

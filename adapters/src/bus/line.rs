@@ -1,17 +1,18 @@
 //! One line: reads and writes over whatever carries them, and when it is opened again.
 
 use std::fmt;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::LineTiming;
-use super::config::Transport;
-use super::failure::Failure;
+use super::ask::Ask;
+use super::failure::{Failure, Refusal};
 use super::link::Link;
 use crate::backoff::{Backoff, Bounds};
 use crate::driver::Gate;
-use crate::map::{Block, Write};
-use crate::rtu::{COIL_OFF, COIL_ON, Exception, LineFigures, Reply, Request};
+use crate::rs485::Unasked;
+use crate::rtu::{LineFigures, Reply};
 
 /// Failures in a row that make a line down. A gateway in front of a serial bus may close the
 /// connection because of one unit, or refuse a new one while it still ends the old one.
@@ -27,7 +28,7 @@ pub(super) enum Trouble {
     /// Nothing was sent, because the gate did not let it pass.
     Dropped(String),
     /// The unit answered that it does not.
-    Exception(Exception),
+    Refused(Refusal),
     /// No reply, or none that can be trusted.
     Lost(String),
 }
@@ -38,7 +39,7 @@ impl Trouble {
         match self {
             Self::NotOpen(_) | Self::Dropped(_) | Self::Lost(_) => true,
             Self::BadRequest(_) => false,
-            Self::Exception(exception) => !exception.is_refusal(),
+            Self::Refused(refusal) => !refusal.is_final(),
         }
     }
 }
@@ -50,7 +51,7 @@ impl fmt::Display for Trouble {
             | Self::BadRequest(detail)
             | Self::Dropped(detail)
             | Self::Lost(detail) => f.write_str(detail),
-            Self::Exception(exception) => exception.fmt(f),
+            Self::Refused(refusal) => refusal.fmt(f),
         }
     }
 }
@@ -69,14 +70,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A closed line that may be opened at once.
-    pub(super) fn new(transport: Transport, timing: LineTiming, seed: u64) -> Self {
-        let name = transport.place();
-        Self::over(name, Link::new(transport, timing.request_ms), timing, seed)
-    }
-
-    /// A closed line over this link.
-    pub(super) fn over(name: String, link: Link, timing: LineTiming, seed: u64) -> Self {
+    /// A closed line over this link, which may be opened at once.
+    pub(super) fn new(name: String, link: Link, timing: LineTiming, seed: u64) -> Self {
         let bounds = Bounds {
             min_ms: timing.backoff_min_ms,
             max_ms: timing.backoff_max_ms,
@@ -143,51 +138,56 @@ impl Line {
         self.is_proved = false;
     }
 
-    /// Reads a block; bits are 0 or 1.
+    /// Reads what a unit is asked for; bits are 0 or 1.
     pub(super) async fn read(
         &mut self,
         gate: &mut Gate<'_>,
         unit: u8,
-        block: Block,
+        ask: &Ask,
     ) -> Result<Vec<u16>, Trouble> {
-        let request = Request::Read {
-            table: block.table,
-            address: block.address,
-            count: block.count,
-        };
-        match self.call(gate, unit, &request).await? {
+        match self.call(gate, unit, ask).await? {
             Reply::Points(points) => Ok(points),
             Reply::Written => Err(Trouble::Lost(format!("unit {unit}: a read was not read"))),
         }
     }
 
-    /// Writes; the unit confirmed the address and the value or count.
+    /// Writes, or tells; the unit confirmed that.
     pub(super) async fn write(
         &mut self,
         gate: &mut Gate<'_>,
         unit: u8,
-        write: &Write,
+        ask: &Ask,
     ) -> Result<(), Trouble> {
-        self.call(gate, unit, &request(write)).await.map(|_| ())
+        self.call(gate, unit, ask).await.map(|_| ())
     }
 
-    async fn call(
-        &mut self,
-        gate: &mut Gate<'_>,
-        unit: u8,
-        request: &Request,
-    ) -> Result<Reply, Trouble> {
+    /// How long a unit is left alone because its answer may still come.
+    pub(super) fn owes_for(&self, unit: u8) -> Duration {
+        self.link.owes_for(unit)
+    }
+
+    /// What units reported without being asked, the oldest first.
+    pub(super) fn take_unasked(&mut self) -> Vec<Unasked> {
+        self.link.take_unasked()
+    }
+
+    /// Listens until a unit reports something without being asked. Cancel safe.
+    pub(super) async fn overhear(&mut self) {
+        self.link.overhear().await;
+    }
+
+    async fn call(&mut self, gate: &mut Gate<'_>, unit: u8, ask: &Ask) -> Result<Reply, Trouble> {
         let was_open = self.link.is_open();
         let wait_ms = self.timing.request_ms;
-        let result = self.link.call(gate, unit, request, wait_ms).await;
+        let result = self.link.call(gate, unit, ask, wait_ms).await;
         let trouble = match result {
             Ok(reply) => {
                 self.prove();
                 return Ok(reply);
             }
-            Err(Failure::Exception(exception)) => {
+            Err(Failure::Refused(refusal)) => {
                 self.prove();
-                return Err(Trouble::Exception(exception));
+                return Err(Trouble::Refused(refusal));
             }
             Err(Failure::NotSent(detail)) => {
                 if was_open && !self.link.is_open() {
@@ -237,45 +237,5 @@ impl Line {
             self.retry_at += self.backoff.fail();
         }
         self.strikes = self.strikes.saturating_add(1);
-    }
-}
-
-/// The request of a write.
-fn request(write: &Write) -> Request {
-    match write {
-        Write::Coil {
-            address,
-            on,
-            multiple: false,
-        } => Request::WriteCoil {
-            address: *address,
-            value: if *on { COIL_ON } else { COIL_OFF },
-        },
-        Write::Coil {
-            address,
-            on,
-            multiple: true,
-        } => Request::WriteCoils {
-            address: *address,
-            states: vec![*on],
-        },
-        Write::Flash { address, value } => Request::WriteCoil {
-            address: *address,
-            value: *value,
-        },
-        Write::Registers {
-            address,
-            words,
-            multiple,
-        } => match words.as_slice() {
-            [word] if !*multiple => Request::WriteRegister {
-                address: *address,
-                value: *word,
-            },
-            words => Request::WriteRegisters {
-                address: *address,
-                words: words.to_vec(),
-            },
-        },
     }
 }
