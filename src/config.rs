@@ -24,6 +24,7 @@ mod driver;
 mod elevators;
 mod gateway;
 mod mistake;
+mod pools;
 mod text_file;
 mod timing;
 mod zones;
@@ -269,6 +270,8 @@ const KEYS: &[&str] = &[
     "series",
     "departments",
     "turns",
+    "pools",
+    "quotas",
 ];
 
 /// All of them, where all could be read.

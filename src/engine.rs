@@ -7,6 +7,7 @@
 
 mod held;
 mod mqtt_line;
+mod notes;
 mod outlet;
 mod stop;
 

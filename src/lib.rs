@@ -9,7 +9,7 @@
 //! * [`mqtt`]: the way to the broker; [`broker`]: one of our own, for trials.
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
 //! * [`journal`]: where facts are kept.
-//! * [`operator`]: what operators ask, over a socket in the data directory.
+//! * [`operator`]: what operators ask, over a socket in the data directory; [`metrics`]: figures.
 //! * `crash`: points at which tests end the process; not in a release.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.
@@ -29,5 +29,6 @@ pub mod gateway;
 pub mod inbox;
 pub mod instance;
 pub mod journal;
+pub mod metrics;
 pub mod mqtt;
 pub mod operator;

@@ -41,6 +41,12 @@ enum Command {
     /// Suspend grants, and resume them
     #[command(subcommand)]
     Site(cmd::site::SiteCommand),
+    /// Look at pools, change the capacity of one
+    #[command(subcommand)]
+    Pool(cmd::pool::PoolCommand),
+    /// Look at claims, free a resource in quarantine
+    #[command(subcommand)]
+    Claim(cmd::claim::ClaimCommand),
     /// Look at series of numbers, resume one that was stopped
     #[command(subcommand)]
     Series(cmd::series::SeriesCommand),
@@ -76,6 +82,8 @@ fn main() -> ExitCode {
         Command::Order(command) => cmd::order::order(&command),
         Command::Elevator(command) => cmd::elevator::elevator(&command),
         Command::Site(command) => cmd::site::site(&command),
+        Command::Pool(command) => cmd::pool::pool(&command),
+        Command::Claim(command) => cmd::claim::claim(&command),
         Command::Series(command) => cmd::series::series(&command),
         Command::Turn(command) => cmd::turn::turn(&command),
         Command::Bus(command) => cmd::bus::bus(&command),
@@ -89,16 +97,21 @@ fn main() -> ExitCode {
     })
 }
 
-/// `HALLCALL_LOG` says what is logged, as in `hallcall=debug,rumqttc=info`.
+/// `HALLCALL_LOG` says what is logged, as in `hallcall=debug,rumqttc=info`;
+/// `HALLCALL_LOG_FORMAT=json` makes a JSON object of each line.
 fn log_to_stderr() {
     const DEFAULT: &str = "info,rumqttc=warn,rumqttd=warn";
     let filter =
         EnvFilter::try_from_env("HALLCALL_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
-    tracing_subscriber::fmt()
+    let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+        .with_ansi(io::stderr().is_terminal());
+    if std::env::var("HALLCALL_LOG_FORMAT").is_ok_and(|format| format == "json") {
+        lines.json().flatten_event(true).init();
+    } else {
+        lines.init();
+    }
 }
 
 /// Nothing limps on after a panic, in no thread and no build.

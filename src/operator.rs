@@ -9,7 +9,7 @@ mod server;
 pub use ask::{AskError, ask};
 pub use server::{Operators, OperatorsError};
 
-use dispatch::{OperatorAction, OperatorAnswer, SeriesView, TurnView};
+use dispatch::{ClaimRow, OperatorAction, OperatorAnswer, PoolView, SeriesView, TurnView};
 use protocol::elevator::ElevatorView;
 use protocol::ride::RideView;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,10 @@ pub enum Reply {
     Series(Vec<SeriesView>),
     /// Departments.
     Turns(Vec<TurnView>),
+    /// Pools.
+    Pools(Vec<PoolView>),
+    /// Claims.
+    Claims(Vec<ClaimRow>),
     /// Refused; what is missing.
     Refused(String),
 }
@@ -81,6 +85,8 @@ impl From<Result<OperatorAnswer, String>> for Reply {
             Ok(OperatorAnswer::Orders(orders)) => Self::Orders(orders),
             Ok(OperatorAnswer::Series(series)) => Self::Series(series),
             Ok(OperatorAnswer::Turns(turns)) => Self::Turns(turns),
+            Ok(OperatorAnswer::Pools(pools)) => Self::Pools(pools),
+            Ok(OperatorAnswer::Claims(claims)) => Self::Claims(claims),
             Err(missing) => Self::Refused(missing),
         }
     }

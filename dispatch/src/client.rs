@@ -1,7 +1,7 @@
 //! What comes from applications: counted against their rate, known orders answered as before, the
 //! rest given to its workflow.
 
-use protocol::client::{Ask, AskKind, ByApprover, ByOwner, ClientReply, ClientRequest, ReplyBody};
+use protocol::client::{Ask, AskKind, ClientReply, ClientRequest, ReplyBody};
 use protocol::ride::ReplyResult;
 use protocol::robot::Digest;
 use protocol::{ClientId, Code, MessageId, OrderId, Outgoing, Timestamp, limits};
@@ -92,20 +92,13 @@ impl Step<'_> {
         match &request.ask {
             Ask::SeriesNext(ask) => self.next_number(caller, ask),
             Ask::SeriesVoid(ask) => self.void_number(caller, ask),
-            // No site has pools.
-            Ask::ClaimAcquire(ask) => {
-                let detail = format!("pool {} is not known", ask.pool);
-                Err((Code::UnknownPool, detail))
-            }
-            Ask::ClaimReady(ByOwner { claim_id, .. })
-            | Ask::ClaimFailed(ByOwner { claim_id, .. })
-            | Ask::ClaimHeartbeat(ByOwner { claim_id, .. })
-            | Ask::ClaimRelease(ByOwner { claim_id, .. })
-            | Ask::ClaimApprove(ByApprover { claim_id, .. })
-            | Ask::ClaimRefuse(ByApprover { claim_id, .. }) => {
-                let detail = format!("claim {claim_id} is not known");
-                Err((Code::UnknownClaim, detail))
-            }
+            Ask::ClaimAcquire(ask) => self.acquire(caller, ask),
+            Ask::ClaimReady(said) => self.claim_ready(said),
+            Ask::ClaimFailed(said) => self.claim_failed(said),
+            Ask::ClaimApprove(said) => self.approve(said),
+            Ask::ClaimRefuse(said) => self.refuse_claim(said),
+            Ask::ClaimHeartbeat(said) => self.heartbeat(caller, said),
+            Ask::ClaimRelease(said) => self.release_claim(caller, said),
             Ask::TurnTake(ask) => self.take_turn(caller, ask),
             Ask::TurnCall {
                 department,

@@ -2,11 +2,14 @@
 //! configuration file; nothing here changes while the gateway runs.
 
 mod applications;
+mod pools;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::ops::Presence;
 use protocol::{BankId, ElevatorId, FloorLabel, GatewayId, Landing, Side, ZoneId};
+
+pub use pools::{PoolConfig, Quota, ResourceClass, WhenFull};
 
 pub use applications::{Applications, CivilZone, SeriesConfig};
 

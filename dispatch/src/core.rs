@@ -135,8 +135,12 @@ impl Step<'_> {
                 TimerKey::Alarms => {
                     self.tend_alarms();
                     self.tend_series_alarms();
+                    self.tend_claim_alarms();
                 }
                 TimerKey::Day => self.tend_days(),
+                TimerKey::ClaimSweep => self.sweep_claims(),
+                TimerKey::Claim(claim) => self.tend_claim(&claim),
+                TimerKey::Pool(pool) => self.tend_pool(&pool),
                 TimerKey::Elevator(id) => {
                     self.live.touched.insert(id);
                 }
@@ -234,6 +238,7 @@ impl Step<'_> {
                     *deadline = deadline.map(|at| at.saturating_add(away_ms));
                 }
                 self.live.frozen_since_ms = None;
+                self.thaw_claims(away_ms);
                 self.live
                     .touched
                     .extend(self.config.elevators.keys().cloned());

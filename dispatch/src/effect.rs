@@ -1,11 +1,13 @@
 //! What a step wants done. Nothing of it may be seen before the step's facts are durable.
 
-use protocol::Outgoing;
+use protocol::client::ClaimState;
 use protocol::elevator::ElevatorView;
 use protocol::hardware::Command;
 use protocol::ride::RideView;
+use protocol::{ClaimId, ClientId, Code, Outgoing, OwnerId, PoolId, ResourceId};
 use serde::Serialize;
 
+use crate::claim::{ClaimRow, PoolView};
 use crate::fact::Fact;
 use crate::series::SeriesView;
 use crate::turn::TurnView;
@@ -17,12 +19,80 @@ pub enum Effect {
     Say(Outgoing),
     /// Send a command, through the fence gate.
     Command(Command),
+    /// Write into the log.
+    Note(Note),
     /// Answer an operator.
     Answer {
         /// The ticket of the request.
         ticket: u64,
         /// The answer; an error says what is missing.
         answer: Result<OperatorAnswer, String>,
+    },
+}
+
+/// Something that the log tells (R-REG-047).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// A claim got its resource.
+    Acquired {
+        /// The claim.
+        claim: ClaimId,
+        /// The pool.
+        pool: PoolId,
+        /// The resource.
+        resource: ResourceId,
+        /// Who holds it.
+        owner: OwnerId,
+        /// Places that are taken.
+        used: u64,
+        /// Places.
+        capacity: u64,
+    },
+    /// A claim ended.
+    Released {
+        /// The claim.
+        claim: ClaimId,
+        /// The pool.
+        pool: PoolId,
+        /// The resource; `None` where it still waited.
+        resource: Option<ResourceId>,
+        /// Who held it.
+        owner: OwnerId,
+        /// How it ended.
+        state: ClaimState,
+        /// Places that are taken.
+        used: u64,
+        /// Places.
+        capacity: u64,
+    },
+    /// Somebody wants to release what another holds.
+    NotOwner {
+        /// The claim.
+        claim: ClaimId,
+        /// The resource.
+        resource: Option<ResourceId>,
+        /// Who holds it.
+        owner: OwnerId,
+        /// Who wants to release it.
+        caller: OwnerId,
+        /// The application.
+        client: ClientId,
+    },
+    /// A heartbeat came for what is not held any more, or by another.
+    HeartbeatRefused {
+        /// The claim.
+        claim: ClaimId,
+        /// Who says to hold it.
+        owner: OwnerId,
+        /// The application.
+        client: ClientId,
+        /// Why it was refused.
+        code: Code,
+    },
+    /// A sweep took claims back from holders that were silent.
+    Cleaned {
+        /// How many.
+        count: u64,
     },
 }
 
@@ -40,6 +110,10 @@ pub enum OperatorAnswer {
     Series(Vec<SeriesView>),
     /// Departments.
     Turns(Vec<TurnView>),
+    /// Pools.
+    Pools(Vec<PoolView>),
+    /// Claims.
+    Claims(Vec<ClaimRow>),
 }
 
 /// What one step yields: facts to keep, then effects to release once they are durable.

@@ -8,6 +8,7 @@ use protocol::robot::Digest;
 use protocol::{ClientId, ElevatorId, Fence, Landing, OrderId, RobotId, Timestamp, ZoneId};
 use serde::{Deserialize, Serialize};
 
+use crate::claim::ClaimFact;
 use crate::input::OperatorAction;
 use crate::series::SeriesFact;
 use crate::turn::TurnFact;
@@ -28,6 +29,8 @@ pub enum Fact {
     Series(SeriesFact),
     /// About the tickets of a department.
     Turn(TurnFact),
+    /// About claims and their pools.
+    Claim(ClaimFact),
 }
 
 /// About an order of an application.

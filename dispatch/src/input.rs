@@ -3,8 +3,8 @@
 use protocol::client::ClientRequest;
 use protocol::hardware::Report;
 use protocol::{
-    ClientId, DepartmentId, ElevatorId, Fence, Inbound, OrderId, Refusal, RobotId, RobotMessage,
-    SeriesId, Timestamp, ZoneId,
+    ClaimId, ClientId, DepartmentId, ElevatorId, Fence, Inbound, OrderId, PoolId, Refusal,
+    ResourceId, RobotId, RobotMessage, SeriesId, Timestamp, ZoneId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -188,6 +188,30 @@ pub enum OperatorAction {
     TurnList,
     /// One department.
     TurnShow(DepartmentId),
+    /// All pools.
+    PoolList,
+    /// One pool.
+    PoolShow(PoolId),
+    /// Change the capacity of a pool; nobody is evicted.
+    PoolCapacity {
+        /// The pool.
+        pool: PoolId,
+        /// Its places.
+        capacity: u64,
+    },
+    /// All claims that have not ended.
+    ClaimList,
+    /// The claims that ended last.
+    ClaimHistory,
+    /// One claim.
+    ClaimShow(ClaimId),
+    /// A resource in quarantine was seen stopped.
+    ClaimStopped {
+        /// The pool.
+        pool: PoolId,
+        /// The resource.
+        resource: ResourceId,
+    },
     /// No grants any more.
     SiteSuspend {
         /// In this zone; `None` = in all.

@@ -16,11 +16,12 @@
 //!   believed, `sweep` is what time does, `operator` and `site` what people do, `invariant` the
 //!   laws as code, `render`, `elevator_view` and `watch` what others are told.
 //! * `client` is what comes from applications, for all their workflows; `series` gives numbers,
-//!   `turn` tickets.
+//!   `turn` tickets, `claim` resources.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
 mod alarm;
 mod assign;
+mod claim;
 mod client;
 mod command;
 pub mod config;
@@ -55,12 +56,13 @@ mod timer;
 mod turn;
 mod watch;
 
+pub use claim::{Acquisition, ClaimFact, ClaimRow, Claims, PoolView};
 pub use config::{
-    Applications, CivilZone, ElevatorConfig, Limits, QueuePolicy, SeriesConfig, ServedFloor,
-    SiteConfig, Timing, ZoneConfig,
+    Applications, CivilZone, ElevatorConfig, Limits, PoolConfig, QueuePolicy, Quota, ResourceClass,
+    SeriesConfig, ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
 };
 pub use core::Core;
-pub use effect::{Effect, Effects, OperatorAnswer};
+pub use effect::{Effect, Effects, Note, OperatorAnswer};
 pub use fact::{AnswerFact, ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 pub use input::{Input, Now, OperatorAction, OperatorRequest, ResolveOutcome};
 pub use keep::{LoadError, ledger_changes, read_row};

@@ -9,9 +9,10 @@ use protocol::hardware::{Mode, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
-use protocol::{ClientId, ElevatorId, OrderId, RobotId, Timestamp, ZoneId};
+use protocol::{ClaimId, ClientId, ElevatorId, OrderId, PoolId, RobotId, Timestamp, ZoneId};
 
 use crate::alarm::Alarms;
+use crate::claim::{Lease, PoolWatch};
 use crate::effort::{Efforts, QueryState};
 use crate::fact::Claim;
 use crate::input::Now;
@@ -31,6 +32,10 @@ pub(crate) struct Live {
     pub(crate) robots: BTreeMap<RobotId, Robot>,
     /// The applications.
     pub(crate) clients: BTreeMap<ClientId, Client>,
+    /// How long claims have.
+    pub(crate) leases: BTreeMap<ClaimId, Lease>,
+    /// The pools.
+    pub(crate) pools: BTreeMap<PoolId, PoolWatch>,
     /// What each zone's fire input said last; absent until it was read.
     pub(crate) fire_clear: BTreeMap<ZoneId, bool>,
     /// The moments at which something is due.
@@ -69,6 +74,13 @@ pub(crate) struct Live {
     pub(crate) touched: BTreeSet<ElevatorId>,
     /// Elevator states as they were published last, with the moment.
     pub(crate) published: BTreeMap<ElevatorId, (protocol::elevator::ElevatorView, u64)>,
+}
+
+impl Live {
+    /// What is known of a pool; pools are few, those of the configuration.
+    pub(crate) fn pool(&mut self, pool: &PoolId) -> &mut PoolWatch {
+        self.pools.entry(pool.clone()).or_default()
+    }
 }
 
 /// What is known of a car.

@@ -93,6 +93,18 @@ impl Step<'_> {
             OperatorAction::SeriesResume { series, last } => self.resume_series(series, *last),
             OperatorAction::TurnList => Ok(OperatorAnswer::Turns(self.turn_views())),
             OperatorAction::TurnShow(id) => self.turn_view(id),
+            OperatorAction::PoolList => Ok(OperatorAnswer::Pools(self.pool_views())),
+            OperatorAction::PoolShow(id) => self.pool_view(id),
+            OperatorAction::PoolCapacity { pool, capacity } => self.set_capacity(pool, *capacity),
+            OperatorAction::ClaimList => Ok(OperatorAnswer::Claims(self.claim_rows())),
+            OperatorAction::ClaimHistory => {
+                let past = self.state.claims.past.iter().cloned();
+                Ok(OperatorAnswer::Claims(past.collect()))
+            }
+            OperatorAction::ClaimShow(id) => self.claim_view(id),
+            OperatorAction::ClaimStopped { pool, resource } => {
+                self.resource_stopped(pool, resource)
+            }
             OperatorAction::SiteSuspend { zone } => self.suspend(zone.as_ref()),
             OperatorAction::SiteResume { zone } => self.resume(zone.as_ref()),
         }
@@ -324,12 +336,19 @@ fn is_a_look(action: &OperatorAction) -> bool {
         | OperatorAction::SeriesList
         | OperatorAction::SeriesShow(_)
         | OperatorAction::TurnList
-        | OperatorAction::TurnShow(_) => true,
+        | OperatorAction::TurnShow(_)
+        | OperatorAction::PoolList
+        | OperatorAction::PoolShow(_)
+        | OperatorAction::ClaimList
+        | OperatorAction::ClaimHistory
+        | OperatorAction::ClaimShow(_) => true,
         OperatorAction::OrderCancel(_)
         | OperatorAction::ElevatorResolve { .. }
         | OperatorAction::ElevatorReset { .. }
         | OperatorAction::ElevatorMaintenance { .. }
         | OperatorAction::SeriesResume { .. }
+        | OperatorAction::PoolCapacity { .. }
+        | OperatorAction::ClaimStopped { .. }
         | OperatorAction::SiteSuspend { .. }
         | OperatorAction::SiteResume { .. } => false,
     }

@@ -12,6 +12,7 @@ use protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claims;
 pub use crate::elevator::{Block, Elevator, Owner, Zone};
 use crate::fact::{AnswerFact, Claim, ElevatorFact, Fact, RideFact, SiteFact};
 use crate::input::OperatorAction;
@@ -105,6 +106,9 @@ pub struct State {
     /// The departments that facts are known of.
     #[serde(default)]
     pub turns: BTreeMap<DepartmentId, Department>,
+    /// The claims.
+    #[serde(default)]
+    pub claims: Claims,
     /// Every accepted order within the retention; kept in a store of its own.
     #[serde(skip)]
     pub ledger: Ledger,
@@ -126,6 +130,7 @@ impl State {
                 let department = self.turns.entry(fact.department().clone()).or_default();
                 department.apply(fact);
             }
+            Fact::Claim(fact) => self.claims.apply(fact),
         }
     }
 

@@ -4,7 +4,7 @@ use protocol::ride::{Instruction, Reason, RideState};
 use protocol::{ElevatorId, OrderId, Outgoing, ReasonCode, limits};
 
 use crate::config::{ElevatorConfig, SiteConfig};
-use crate::effect::{Effect, Effects};
+use crate::effect::{Effect, Effects, Note};
 use crate::effort::{Aim, Stage};
 use crate::fact::{ElevatorFact, Fact, KeptUntil, RideFact};
 use crate::input::Now;
@@ -93,6 +93,11 @@ impl Step<'_> {
     /// Publishes.
     pub(crate) fn say(&mut self, message: Outgoing) {
         self.out.effects.push(Effect::Say(message));
+    }
+
+    /// Writes into the log.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.out.effects.push(Effect::Note(note));
     }
 
     /// The ride of an order.

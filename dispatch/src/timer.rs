@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{ElevatorId, OrderId};
+use protocol::{ClaimId, ElevatorId, OrderId, PoolId};
 
 /// Whose moment it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,12 @@ pub(crate) enum TimerKey {
     Alarms,
     /// The end of the day.
     Day,
+    /// The sweep over all claims.
+    ClaimSweep,
+    /// A claim: its deadline, or the end of its wait.
+    Claim(ClaimId),
+    /// A pool: more for those that wait, or a minute that it was nearly full.
+    Pool(PoolId),
     /// An elevator: polls, answers, holds, and the ride that owns it.
     Elevator(ElevatorId),
     /// A ride without an elevator: lease, expiry, promotion.

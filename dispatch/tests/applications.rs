@@ -5,9 +5,13 @@
     reason = "a test names what it looks for"
 )]
 
+#[path = "applications/claims.rs"]
+mod claims;
 #[path = "applications/numbers.rs"]
 mod numbers;
 #[path = "applications/office.rs"]
 mod office;
+#[path = "applications/pools.rs"]
+mod pools;
 #[path = "applications/turns.rs"]
 mod turns;

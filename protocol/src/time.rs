@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Serialize, Serializer};
 use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset};
@@ -149,13 +150,39 @@ impl Serialize for Seconds {
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let seconds = f64::deserialize(deserializer)?;
+        deserializer.deserialize_any(AnyNumber)
+    }
+}
+
+/// Reads seconds from an integer or a float: not every format makes one of the other.
+struct AnyNumber;
+
+impl Visitor<'_> for AnyNumber {
+    type Value = Seconds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("seconds from 0 to 1e12")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, seconds: u64) -> Result<Seconds, E> {
+        let is_in_range = seconds <= 1_000_000_000_000;
+        let ms = seconds.checked_mul(1000).filter(|_| is_in_range);
+        let ms = ms.ok_or_else(|| E::custom("seconds are out of range"))?;
+        Ok(Seconds { ms })
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, seconds: i64) -> Result<Seconds, E> {
+        let seconds = u64::try_from(seconds).map_err(|_| E::custom("seconds are out of range"))?;
+        self.visit_u64(seconds)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, seconds: f64) -> Result<Seconds, E> {
         if !(0.0..=1e12).contains(&seconds) {
-            return Err(serde::de::Error::custom("seconds are out of range"));
+            return Err(E::custom("seconds are out of range"));
         }
         // The range was checked above.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        Ok(Self {
+        Ok(Seconds {
             ms: (seconds * 1000.0).round() as u64,
         })
     }

@@ -79,6 +79,7 @@ fn summary(config: &Config) -> String {
 fn applications(config: &Config) -> String {
     let told = &config.site.applications;
     let counts = [
+        ("pools", told.pools.len()),
         ("series", told.series.len()),
         ("departments", told.departments.len()),
     ];
@@ -102,6 +103,7 @@ fn report(result: &Result<Config, Vec<Mistake>>) -> Value {
             "floors": config.site.floors().len(),
             "buses": config.buses.len(),
             "fire_inputs": config.zone_inputs.len(),
+            "pools": config.site.applications.pools.len(),
             "series": config.site.applications.series.len(),
             "departments": config.site.applications.departments.len(),
         }),

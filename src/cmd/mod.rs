@@ -5,12 +5,14 @@ pub mod bench;
 pub mod broker;
 pub mod bus;
 pub mod check;
+pub mod claim;
 #[cfg(feature = "sim")]
 pub mod demo;
 pub mod elevator;
 pub mod journal;
 pub mod operator;
 pub mod order;
+pub mod pool;
 pub mod run;
 pub mod schema;
 pub mod series;

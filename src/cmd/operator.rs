@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::exit;
+use crate::metrics;
 use crate::operator::{Ask, AskError, Reply, ask};
 
 /// Who looks where none is named: looking needs no name.
@@ -71,6 +72,8 @@ pub enum Shape {
     List,
     /// The one that was asked for, whole.
     One,
+    /// Pools as figures; in JSON as a list.
+    Figures,
 }
 
 /// Asks the gateway and prints its answer.
@@ -134,6 +137,10 @@ fn as_json(reply: &Reply, shape: Shape) -> Value {
         (Reply::Series(series), _) => json!({ "series": series }),
         (Reply::Turns(turns), Shape::One) if turns.len() == 1 => json!(turns.first()),
         (Reply::Turns(turns), _) => json!({ "departments": turns }),
+        (Reply::Pools(pools), Shape::One) if pools.len() == 1 => json!(pools.first()),
+        (Reply::Pools(pools), _) => json!({ "pools": pools }),
+        (Reply::Claims(claims), Shape::One) if claims.len() == 1 => json!(claims.first()),
+        (Reply::Claims(claims), _) => json!({ "claims": claims }),
         (Reply::Elevators(elevators), _) => json!({ "elevators": elevators }),
         (Reply::Orders(orders), _) => json!({ "orders": orders }),
         (Reply::Done(sentence), _) => json!({ "done": sentence }),
@@ -163,9 +170,7 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             &["series", "given", "last", "next", "max", "stopped"],
             series,
         ),
-        (Reply::Series(series), Shape::One) => series
-            .iter()
-            .try_for_each(|series| fields(out, &json!(series))),
+        (Reply::Series(series), Shape::One | Shape::Figures) => all_fields(out, series),
         (Reply::Turns(turns), Shape::List) => columns(
             out,
             &[
@@ -178,16 +183,41 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             ],
             turns,
         ),
-        (Reply::Turns(turns), Shape::One) => turns
-            .iter()
-            .try_for_each(|turns| fields(out, &json!(turns))),
-        (Reply::Elevators(elevators), Shape::One) => elevators
+        (Reply::Turns(turns), Shape::One | Shape::Figures) => all_fields(out, turns),
+        (Reply::Pools(pools), Shape::Figures) => write!(out, "{}", metrics::of_pools(pools)),
+        (Reply::Pools(pools), Shape::List) => columns(
+            out,
+            &["pool", "capacity", "used", "waiting", "quarantined"],
+            pools,
+        ),
+        (Reply::Claims(claims), Shape::List) => columns(
+            out,
+            &[
+                "claim_id",
+                "pool",
+                "resource_id",
+                "owner_id",
+                "status",
+                "state",
+                "occupy_time",
+                "release_time",
+                "last_heartbeat",
+            ],
+            claims,
+        ),
+        (Reply::Pools(pools), Shape::One) => all_fields(out, pools),
+        (Reply::Claims(claims), Shape::One | Shape::Figures) => all_fields(out, claims),
+        (Reply::Elevators(elevators), Shape::One | Shape::Figures) => elevators
             .iter()
             .try_for_each(|elevator| fields(out, &json!(elevator))),
-        (Reply::Orders(orders), Shape::One) => orders
+        (Reply::Orders(orders), Shape::One | Shape::Figures) => orders
             .iter()
             .try_for_each(|order| fields(out, &json!(order))),
     }
+}
+
+fn all_fields(out: &mut impl Write, views: &[impl Serialize]) -> io::Result<()> {
+    views.iter().try_for_each(|view| fields(out, &json!(view)))
 }
 
 /// These fields of each view as a table.

@@ -1,4 +1,4 @@
-//! What applications may ask for: `[[series]]`, `[[departments]]` and `[turns]`.
+//! What applications may ask for: `[[pools]]`, `[[series]]`, `[[departments]]`.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,10 @@ use protocol::{DepartmentId, SeriesId};
 
 use super::civil_zone;
 use super::document::Table;
+use super::pools;
 
 /// Sections that make a site without elevators worth running.
-pub(super) const SECTIONS: &[&str] = &["series", "departments"];
+pub(super) const SECTIONS: &[&str] = &["series", "departments", "pools"];
 const SERIES_KEYS: &[&str] = &["id", "max", "start", "step", "switch"];
 /// Highest number of a series: what TOML can say.
 const NUMBER_MAX: u64 = i64::MAX as u64;
@@ -29,10 +30,12 @@ pub(super) fn read(root: &Table<'_>) -> Option<Applications> {
     });
     let series = read_series(root);
     let departments = read_departments(root);
+    let pools = pools::read(root);
     let zone = civil_zone::read(root);
     Some(Applications {
         messages_per_s: messages_per_s?,
         series: series?,
+        pools: pools?,
         departments: departments?,
         zone: zone?,
     })

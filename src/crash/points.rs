@@ -127,6 +127,7 @@ pub(crate) fn appending(facts: &[Fact]) {
         | Fact::Answer(_)
         | Fact::Series(_)
         | Fact::Turn(_)
+        | Fact::Claim(_)
         | Fact::Site(_) => None,
     });
     let moved: Vec<About> = moved.collect();

@@ -10,6 +10,7 @@ use protocol::{ElevatorId, Outgoing};
 
 use super::MqttLine;
 use super::held::HeldDoors;
+use super::notes;
 use crate::bus::BusLine;
 use crate::clock::Clock;
 use crate::ending::{End, Ending};
@@ -174,6 +175,7 @@ impl Sink<Release> for Outlet {
                     self.say();
                     self.ways.lines.send(command, at_ms);
                 }
+                Effect::Note(note) => notes::write(&note),
                 Effect::Answer { ticket, answer } => self.ways.operators.answer(ticket, answer),
             }
         }

@@ -237,6 +237,7 @@ impl FenceMarks {
             | Fact::Answer(_)
             | Fact::Series(_)
             | Fact::Turn(_)
+            | Fact::Claim(_)
             | Fact::Site(_) => None,
         };
         let given: Vec<_> = facts.iter().filter_map(given).collect();

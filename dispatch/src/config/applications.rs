@@ -1,8 +1,10 @@
 //! What applications may ask a site for: series, and how fast.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{DepartmentId, SeriesId, Timestamp};
+use protocol::{DepartmentId, PoolId, SeriesId, Timestamp};
+
+use super::pools::PoolConfig;
 
 /// A series of numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub struct Applications {
     pub messages_per_s: u32,
     /// The series, in the order in which they go on with each other.
     pub series: Vec<SeriesConfig>,
+    /// The pools.
+    pub pools: BTreeMap<PoolId, PoolConfig>,
     /// The departments.
     pub departments: BTreeSet<DepartmentId>,
     /// Where the days of departments begin and end.
@@ -55,6 +59,7 @@ impl Default for Applications {
         Self {
             messages_per_s: 500,
             series: Vec::new(),
+            pools: BTreeMap::new(),
             departments: BTreeSet::new(),
             zone: CivilZone::default(),
         }

@@ -53,6 +53,7 @@ impl Step<'_> {
         self.live.site_due = true;
         self.start_series(restored);
         self.tend_days();
+        self.start_claims();
         self.say_open_alarms();
     }
 

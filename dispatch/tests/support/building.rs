@@ -149,6 +149,7 @@ impl Building {
     fn release(&mut self, effect: Effect) {
         match effect {
             Effect::Command(command) => self.command(&command),
+            Effect::Note(_) => {}
             Effect::Answer { answer, .. } => self.answers.push(answer),
             Effect::Say(Outgoing::RideReply { reply, .. }) => self.replies.push(reply),
             Effect::Say(Outgoing::RideState(view)) => self.shown.push((self.now_ms, view)),

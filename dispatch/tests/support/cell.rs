@@ -57,7 +57,8 @@ pub(crate) fn note_fact(trace: &mut Trace, now_ms: u64, fact: &Fact) {
         | Fact::Site(_)
         | Fact::Answer(_)
         | Fact::Series(_)
-        | Fact::Turn(_) => {}
+        | Fact::Turn(_)
+        | Fact::Claim(_) => {}
         Fact::Elevator(fact) => note_elevator(trace, fact),
     }
 }

@@ -165,7 +165,8 @@ impl Laws {
             | Fact::Site(_)
             | Fact::Answer(_)
             | Fact::Series(_)
-            | Fact::Turn(_) => {}
+            | Fact::Turn(_)
+            | Fact::Claim(_) => {}
         }
     }
 
