@@ -44,6 +44,7 @@ mod queue;
 mod rank;
 mod reach;
 mod render;
+mod rental;
 mod request;
 mod ride;
 mod series;
@@ -58,8 +59,8 @@ mod watch;
 
 pub use claim::{Acquisition, ClaimFact, ClaimRow, Claims, PoolView};
 pub use config::{
-    Applications, CivilZone, ElevatorConfig, Limits, PoolConfig, QueuePolicy, Quota, ResourceClass,
-    SeriesConfig, ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
+    Applications, CivilZone, ElevatorConfig, Limits, PoolConfig, QueuePolicy, Quota, RentalConfig,
+    ResourceClass, SeriesConfig, ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
 };
 pub use core::Core;
 pub use effect::{Effect, Effects, Note, OperatorAnswer};
@@ -67,6 +68,7 @@ pub use fact::{AnswerFact, ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 pub use input::{Input, Now, OperatorAction, OperatorRequest, ResolveOutcome};
 pub use keep::{LoadError, ledger_changes, read_row};
 pub use ledger::Ledger;
+pub use rental::{Device, Rental, RentalFact, RentalRow, Rentals};
 pub use series::{Row as SeriesRow, Series, SeriesFact, SeriesView};
 pub use state::State;
 pub use turn::{Department, Ticket, TicketStatus, TurnFact, TurnView};

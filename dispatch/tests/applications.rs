@@ -13,5 +13,7 @@ mod numbers;
 mod office;
 #[path = "applications/pools.rs"]
 mod pools;
+#[path = "applications/rentals.rs"]
+mod rentals;
 #[path = "applications/turns.rs"]
 mod turns;

@@ -128,6 +128,7 @@ pub(crate) fn appending(facts: &[Fact]) {
         | Fact::Series(_)
         | Fact::Turn(_)
         | Fact::Claim(_)
+        | Fact::Rental(_)
         | Fact::Site(_) => None,
     });
     let moved: Vec<About> = moved.collect();
@@ -214,6 +215,9 @@ pub(crate) fn saying(id: u64, message: &Outgoing) {
             | Outgoing::ElevatorState(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::RentalState { .. }
+            | Outgoing::DeviceCommand { .. }
+            | Outgoing::DeviceState(_)
             | Outgoing::Alarm(_)
             | Outgoing::Alarms(_)
             | Outgoing::Site(_)

@@ -163,6 +163,9 @@ impl Printer {
             | Outgoing::ElevatorCommand(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::RentalState { .. }
+            | Outgoing::DeviceCommand { .. }
+            | Outgoing::DeviceState(_)
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,
         }

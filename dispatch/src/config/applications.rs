@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{DepartmentId, PoolId, SeriesId, Timestamp};
 
+use super::devices::RentalConfig;
 use super::pools::PoolConfig;
 
 /// A series of numbers.
@@ -30,6 +31,8 @@ pub struct Applications {
     pub series: Vec<SeriesConfig>,
     /// The pools.
     pub pools: BTreeMap<PoolId, PoolConfig>,
+    /// The devices that are rented.
+    pub rentals: RentalConfig,
     /// The departments.
     pub departments: BTreeSet<DepartmentId>,
     /// Where the days of departments begin and end.
@@ -60,6 +63,7 @@ impl Default for Applications {
             messages_per_s: 500,
             series: Vec::new(),
             pools: BTreeMap::new(),
+            rentals: RentalConfig::default(),
             departments: BTreeSet::new(),
             zone: CivilZone::default(),
         }

@@ -136,6 +136,9 @@ impl Heard {
             | Topic::RobotConnection(_)
             | Topic::ClientRequest(_)
             | Topic::ClientReply(_)
+            | Topic::DeviceCommand(_)
+            | Topic::DeviceEvent(_)
+            | Topic::DeviceState(_)
             | Topic::ElevatorEvent(_) => return Err(not_heard()),
         };
         Ok(Self {

@@ -97,8 +97,12 @@ fn as_said(message: Outgoing) -> Said {
         Outgoing::Alarm(alarm) => Said::Alarm(alarm),
         Outgoing::Alarms(alarms) => Said::Alarms(alarms),
         Outgoing::Site(site) => Said::Site(site),
-        Outgoing::ClientReply { .. } | Outgoing::ClaimState { .. } => {
-            panic!("applications read JSON by themselves")
+        Outgoing::ClientReply { .. }
+        | Outgoing::ClaimState { .. }
+        | Outgoing::RentalState { .. }
+        | Outgoing::DeviceCommand { .. }
+        | Outgoing::DeviceState(_) => {
+            panic!("applications and devices read JSON by themselves")
         }
         Outgoing::GatewayConnection(gateway, connection) => {
             Said::GatewayConnection(gateway, connection)
