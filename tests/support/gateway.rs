@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
@@ -75,6 +76,15 @@ impl Site {
     #[must_use]
     pub fn move_to(mut self, broker: &Mosquitto) -> Self {
         self.broker = format!("broker = \"mqtt://127.0.0.1:{}\"", broker.port());
+        self
+    }
+
+    /// A file beside the configuration that only its owner may read.
+    #[must_use]
+    pub fn secret(self, name: &str, text: &str) -> Self {
+        let path = self.dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         self
     }
 

@@ -19,6 +19,7 @@
 mod application;
 mod client;
 mod controller;
+mod device;
 mod gateway;
 mod mosquitto;
 mod played_broker;
@@ -28,6 +29,7 @@ mod robot;
 pub use application::{Application, asked, code};
 pub use client::{Client, Message};
 pub use controller::Controller;
+pub use device::{KEY, Vehicle, device_in};
 pub use gateway::{Gateway, Site, hallcall, operate};
 pub use mosquitto::Mosquitto;
 pub use played_broker::{Came, Packet, PlayedBroker};
