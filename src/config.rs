@@ -219,9 +219,10 @@ impl Config {
         let gateway = gateway::read_gateway(root);
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
-        let limits = timing::read_limits(root);
+        let bounds = root.section("limits", timing::LIMITS_KEYS);
+        let limits = bounds.as_ref().and_then(timing::read_limits);
         let devices = devices::read(root);
-        let applications = applications::read(root);
+        let applications = applications::read(root, bounds.as_ref());
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
         let zones = zones::read(root, &buses, &elevators);

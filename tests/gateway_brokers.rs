@@ -44,19 +44,8 @@ fn the_embedded_broker_serves_comes_back_and_goes_with_the_gateway() {
     );
 
     // Only the child is started again.
-    let before = children(port);
-    assert_eq!(before.len(), 1);
-    let child = rustix::process::Pid::from_raw(before[0]).unwrap();
-    rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
-    wait_for("another child", || {
-        (children(port).len() == 1 && children(port) != before).then_some(())
-    });
+    signal_and_await_another(port, rustix::process::Signal::KILL);
     let robot = Robot::connect_to(port, "R002");
-    let online = Client::connect_to(port, "watch");
-    online.subscribe("hallcall/v1/demo/gateways/gw-1/connection");
-    online.hear("ONLINE", |message| {
-        message.text("connection_state") == "ONLINE"
-    });
     assert_eq!(
         robot.request("m-2", "T-2", "1F", "6F")["result"],
         "accepted"
@@ -65,6 +54,35 @@ fn the_embedded_broker_serves_comes_back_and_goes_with_the_gateway() {
     gateway.terminate();
     assert_eq!(gateway.wait().code(), Some(0), "{}", gateway.log());
     assert_eq!(children(port), Vec::<i32>::new());
+}
+
+/// A broker that hangs holds its connections open and says nothing.
+#[test]
+fn an_embedded_broker_that_hangs_is_replaced() {
+    let port = free_port();
+    let _gateway = Gateway::start(&embedded(port));
+    signal_and_await_another(port, rustix::process::Signal::STOP);
+    let robot = Robot::connect_to(port, "R001");
+    assert_eq!(
+        robot.request("m-1", "T-1", "1F", "6F")["result"],
+        "accepted"
+    );
+}
+
+/// Sends a signal to the child, and waits until the gateway has started another and uses it.
+fn signal_and_await_another(port: u16, signal: rustix::process::Signal) {
+    let before = children(port);
+    assert_eq!(before.len(), 1);
+    let child = rustix::process::Pid::from_raw(before[0]).unwrap();
+    rustix::process::kill_process(child, signal).unwrap();
+    wait_for("another child", || {
+        (children(port).len() == 1 && children(port) != before).then_some(())
+    });
+    let online = Client::connect_to(port, "watch");
+    online.subscribe("hallcall/v1/demo/gateways/gw-1/connection");
+    online.hear("ONLINE", |message| {
+        message.text("connection_state") == "ONLINE"
+    });
 }
 
 #[test]

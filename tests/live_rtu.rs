@@ -1,5 +1,5 @@
-//! Whole rides over serial lines, judged by the simulator's own record; and what the line itself saw
-//! of the gateway's manners (AT-LIFT-19, AT-LIFT-20).
+//! The same rides over every kind of controller, judged by the simulator's own record; and what
+//! serial lines saw of the gateway's manners (AT-LIFT-19, AT-LIFT-20).
 
 #![cfg(feature = "sim")]
 #![allow(clippy::unwrap_used)]
@@ -11,7 +11,8 @@ use support::hallcall;
 
 const RIDES: u64 = 8;
 
-/// A demo of as many rides, all of which must complete; what each serial line saw.
+/// A demo of as many rides, the same whatever the controllers are, all of which must complete; what
+/// each serial line saw.
 #[track_caller]
 fn ride(controllers: &str, more: &[&str]) -> Vec<Value> {
     let output = hallcall()
@@ -27,13 +28,20 @@ fn ride(controllers: &str, more: &[&str]) -> Vec<Value> {
     assert_eq!(report["completed"], RIDES, "{report} {told}");
     assert_eq!(report["violations"], 0, "{report} {told}");
     assert_eq!(output.status.code(), Some(0), "{told}");
-    let lines: Vec<Value> = told
+    let lines = told
         .lines()
-        .filter_map(|line| line.strip_prefix("serial line: "))
+        .filter_map(|line| line.strip_prefix("serial line: "));
+    lines
         .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+        .collect()
+}
+
+/// The same on serial lines.
+#[track_caller]
+fn ride_on_lines(controllers: &str, more: &[&str]) -> Vec<Value> {
+    let lines = ride(controllers, more);
     // Three cars, two on a line.
-    assert_eq!(lines.len(), 2, "{told}");
+    assert_eq!(lines.len(), 2, "{lines:?}");
     for line in &lines {
         assert!(line["answered"]["1"].as_u64() > Some(20), "{line}");
     }
@@ -54,8 +62,18 @@ fn has_manners(lines: &[Value]) {
 }
 
 #[test]
+fn rides_over_modbus_tcp() {
+    assert_eq!(ride("modbus", &[]), [""; 0]);
+}
+
+#[test]
+fn rides_over_mqtt() {
+    assert_eq!(ride("mqtt", &[]), [""; 0]);
+}
+
+#[test]
 fn rides_over_a_serial_port() {
-    let lines = ride("rtu", &[]);
+    let lines = ride_on_lines("rtu", &[]);
     has_manners(&lines);
     assert!(
         lines.iter().all(|line| line["collisions"] == 0),
@@ -65,7 +83,7 @@ fn rides_over_a_serial_port() {
 
 #[test]
 fn rides_over_rtu_frames_behind_tcp() {
-    let lines = ride("rtu-over-tcp", &[]);
+    let lines = ride_on_lines("rtu-over-tcp", &[]);
     assert!(
         lines.iter().all(|line| line["collisions"] == 0),
         "{lines:?}"
@@ -74,12 +92,12 @@ fn rides_over_rtu_frames_behind_tcp() {
 
 #[test]
 fn rides_by_relay_boards_that_press_buttons() {
-    has_manners(&ride("relays", &[]));
+    has_manners(&ride_on_lines("relays", &[]));
 }
 
 #[test]
 fn rides_with_one_percent_of_crc_errors_and_one_of_lost_replies() {
-    let lines = ride(
+    let lines = ride_on_lines(
         "rtu",
         &["--fault", "bad_crc:0.01", "--fault", "no_reply:0.01"],
     );

@@ -16,14 +16,14 @@ pub(crate) struct Subject {
 }
 
 /// An alarm that stands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Open {
     pub(crate) alarm: Alarm,
     pub(crate) said_ms: u64,
 }
 
 /// The alarms that stand.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Alarms {
     pub(crate) open: BTreeMap<Subject, Open>,
 }

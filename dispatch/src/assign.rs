@@ -44,7 +44,7 @@ impl Step<'_> {
                 .state
                 .zones
                 .get(&config.zone)
-                .is_some_and(|zone| zone.suspended.is_some())
+                .is_some_and(|zone| mutate!(GrantSuspended, zone.suspended.is_some(), false))
     }
 
     /// Nothing but an owner keeps it from being granted.
@@ -57,12 +57,15 @@ impl Step<'_> {
         };
         let record = self.state.elevators.get(elevator);
         let barred = record.is_some_and(|record| {
-            record.block.is_some() || record.maintenance || record.must_be_read
+            mutate!(BlockGranted, record.block.is_some(), false)
+                || record.maintenance
+                || record.must_be_read
         });
         let Some(reading) = &car.reading else {
             return false;
         };
-        let occupied = config.presence != Presence::None && reading.occupied == Some(true);
+        let occupied = config.presence != Presence::None
+            && mutate!(OccupiedGrant, reading.occupied == Some(true), false);
         let now_ms = self.now.mono_ms;
         let healed = !car.must_heal
             || car
@@ -84,7 +87,7 @@ impl Step<'_> {
             .elevators
             .get(elevator)
             .is_some_and(|record| record.owner.is_some() || record.kept.is_some());
-        !owned && !self.is_suspended(elevator) && self.is_fit(elevator)
+        mutate!(GrantOwned, !owned, true) && !self.is_suspended(elevator) && self.is_fit(elevator)
     }
 
     /// The free elevator that is there first.
@@ -184,7 +187,7 @@ impl Step<'_> {
             elevator: elevator.clone(),
             order: order.clone(),
             robot,
-            fence: Fence(highest.0.saturating_add(1)),
+            fence: Fence(mutate!(KeepFence, highest.0.saturating_add(1), highest.0)),
             at: self.now.wall,
         }));
         if let Some(car) = self.live.cars.get_mut(elevator) {

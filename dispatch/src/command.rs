@@ -11,7 +11,8 @@ use crate::step::Step;
 impl Step<'_> {
     /// Wants a command done. Outside a mode that serves robots only `release` is (law 7).
     pub(crate) fn order(&mut self, elevator: &ElevatorId, aim: Aim, action: Action) {
-        if !action.is_allowed_in_any_mode() && !self.mode(elevator).serves_robots() {
+        let barred = !action.is_allowed_in_any_mode() && !self.mode(elevator).serves_robots();
+        if mutate!(CommandInFire, barred, false) {
             return;
         }
         if let Some(car) = self.live.cars.get_mut(elevator) {
@@ -80,7 +81,7 @@ impl Step<'_> {
         if let Some(car) = self.live.cars.get_mut(elevator)
             && car.efforts.under_way.is_none()
         {
-            if !serves {
+            if mutate!(WaitingInFire, !serves, false) {
                 car.efforts.keep_only_release();
             }
             sent = car
@@ -161,7 +162,9 @@ impl Step<'_> {
             }
             Aim::Claim => car.release_due = true,
             Aim::Release => car.release_due = false,
-            Aim::Call | Aim::Cancel | Aim::Open | Aim::Close => {}
+            // From here on the gateway itself takes the open door away, whatever was read before.
+            Aim::Close => car.doubt_ms = Some(now_ms.saturating_add(1)),
+            Aim::Call | Aim::Cancel | Aim::Open => {}
         }
     }
 
@@ -172,7 +175,11 @@ impl Step<'_> {
         let command = Command {
             elevator_id: elevator.clone(),
             command_id,
-            fence: owner.map_or(highest, |owner| owner.fence),
+            fence: mutate!(
+                CommandFence,
+                owner.map_or(highest, |owner| owner.fence),
+                protocol::Fence(highest.0.saturating_sub(1))
+            ),
             order_id: owner.map(|owner| owner.order.clone()),
             action,
             expires_in_ms: self.config.timing.valid_ms,

@@ -21,7 +21,7 @@ const ROUNDS_MAX: usize = 8;
 const CLOCK_JUMP_MS: u64 = 5_000;
 
 /// The one writer of who gets what.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Core {
     config: SiteConfig,
     reach: Reach,
@@ -61,6 +61,15 @@ impl Core {
 
     pub(crate) fn live(&self) -> &Live {
         &self.live
+    }
+
+    /// Everything that a next step depends on, as text: equal texts go on alike. For those who look
+    /// at all states that there are.
+    ///
+    /// # Errors
+    /// What `to` says.
+    pub fn write_all(&self, to: &mut impl std::fmt::Write) -> std::fmt::Result {
+        write!(to, "{:?}{:?}", self.state, self.live)
     }
 
     /// When [`Input::Tick`] is due, on the clock of [`Now::mono_ms`].
@@ -234,7 +243,11 @@ impl Step<'_> {
             (true, Some(since)) => {
                 let away_ms = now_ms.saturating_sub(since);
                 for progress in self.live.rides.values_mut() {
-                    progress.heard_ms = progress.heard_ms.saturating_add(away_ms).min(now_ms);
+                    progress.heard_ms = mutate!(
+                        LeaseRuns,
+                        progress.heard_ms.saturating_add(away_ms).min(now_ms),
+                        progress.heard_ms
+                    );
                     progress.deadline_ms =
                         progress.deadline_ms.map(|at| at.saturating_add(away_ms));
                 }

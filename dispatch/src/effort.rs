@@ -68,7 +68,7 @@ pub(crate) struct Effort {
 }
 
 /// The commands of an elevator.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Efforts {
     by_aim: BTreeMap<Aim, Effort>,
     waiting: VecDeque<Aim>,
@@ -77,7 +77,7 @@ pub(crate) struct Efforts {
 }
 
 /// The query of an elevator: at most one under way.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct QueryState {
     /// Its id.
     pub(crate) id: Option<CommandId>,
@@ -195,7 +195,9 @@ impl Efforts {
         let Stage::Unknown { since_ms } = effort.stage else {
             return false;
         };
-        let Some((reading, _)) = reading.filter(|(_, asked_ms)| *asked_ms >= since_ms) else {
+        let Some((reading, _)) =
+            reading.filter(|(_, asked_ms)| mutate!(ResendUnread, *asked_ms >= since_ms, true))
+        else {
             return true;
         };
         if shows_effect(&effort.action, reading) {

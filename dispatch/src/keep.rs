@@ -60,7 +60,7 @@ fn ride_change(state: &State, order: &OrderId) -> LedgerChange {
     LedgerChange {
         key: [RIDE_TAG, order.as_str().as_bytes()].concat(),
         settled: row.as_ref().is_some_and(|row| row.ended.is_some()),
-        row: row.as_ref().map(ledger::encode),
+        row: mutate!(LedgerUnwritten, row.as_ref().map(ledger::encode), None),
     }
 }
 

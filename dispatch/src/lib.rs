@@ -19,6 +19,13 @@
 //!   `turn` tickets, `claim` resources.
 //! * [`edge`]: journal, barrier, acknowledgements, outbox and fence gate, all without I/O.
 
+#[macro_use]
+#[cfg(not(feature = "mutants"))]
+mod mutant;
+#[macro_use]
+#[cfg(feature = "mutants")]
+pub mod mutant;
+
 mod alarm;
 mod assign;
 mod claim;

@@ -11,7 +11,8 @@ use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
 use protocol::{
-    ClaimId, ClientId, DeviceId, ElevatorId, OrderId, PoolId, RentalId, RobotId, Timestamp, ZoneId,
+    ClaimId, ClientId, DeviceId, ElevatorId, Landing, OrderId, PoolId, RentalId, RobotId, Timestamp,
+    ZoneId,
 };
 
 use crate::alarm::Alarms;
@@ -24,7 +25,7 @@ use crate::rental::DeviceWatch;
 use crate::timer::Timers;
 
 /// Everything that is not kept.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Live {
     /// The cars.
     pub(crate) cars: BTreeMap<ElevatorId, Car>,
@@ -101,7 +102,7 @@ impl Live {
 }
 
 /// What is known of a car.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Car {
     /// The last READ: the only thing that a ride goes on by.
     pub(crate) reading: Option<Reading>,
@@ -131,6 +132,8 @@ pub(crate) struct Car {
     pub(crate) efforts: Efforts,
     /// A hold that was taken ends then.
     pub(crate) hold_until_ms: u64,
+    /// At this landing.
+    pub(crate) hold_at: Option<Landing>,
     /// The next hold is sent then.
     pub(crate) hold_next_ms: u64,
     /// A kept-back elevator must show what is waited for until then.
@@ -142,7 +145,7 @@ pub(crate) struct Car {
 }
 
 /// How a kept-back elevator is looked after.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
     /// Since when; READs count from here.
     pub(crate) since_ms: u64,
@@ -255,7 +258,7 @@ pub(crate) struct Robot {
 }
 
 /// What is known of an application.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
     /// Any message came last then.
     pub(crate) heard_ms: u64,
@@ -286,7 +289,7 @@ impl Car {
     /// The last reading, where it is a READ of what was asked at or after `since_ms`.
     pub(crate) fn read_since(&self, since_ms: u64) -> Option<&Reading> {
         let asked = self.asked_ms?;
-        (asked >= since_ms)
+        mutate!(OldReading, asked >= since_ms, true)
             .then_some(self.reading.as_ref())
             .flatten()
     }

@@ -88,7 +88,8 @@ impl Step<'_> {
             self.ask_if_it_matters(elevator);
             return;
         };
-        if asked_ms < car.link_ms || car.asked_ms.is_some_and(|last| asked_ms < last) {
+        let late = asked_ms < car.link_ms || car.asked_ms.is_some_and(|last| asked_ms < last);
+        if mutate!(LateReading, late, false) {
             return;
         }
         if car.query.sent_ms.is_some_and(|sent| sent <= asked_ms) {
@@ -161,7 +162,7 @@ impl Step<'_> {
             .is_some_and(|reading| reading.rear == Some(Door::Open));
         let door = (open_front && shuts(change.front)) || (open_rear && shuts(change.rear));
         let moves = matches!(change.motion, Some(Motion::Up | Motion::Down));
-        if door || moves {
+        if mutate!(NoDoubt, door || moves, false) {
             car.doubt_ms = Some(now_ms);
         }
         let has_signal = self

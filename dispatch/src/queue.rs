@@ -83,7 +83,11 @@ impl Step<'_> {
             .get(order)
             .map_or(0, |progress| progress.born_ms);
         let age = signed(self.now.mono_ms).saturating_sub(born);
-        age >= signed(self.config.timing.promote_ms)
+        mutate!(
+            NoPromotion,
+            age >= signed(self.config.timing.promote_ms),
+            false
+        )
     }
 
     /// Low class: less than the usual priority, or not at the door.

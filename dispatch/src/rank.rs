@@ -26,7 +26,7 @@ pub(crate) struct Rank {
 }
 
 /// The waiters. Bounded by the site's queue.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Waiters {
     by_rank: BTreeSet<Rank>,
     by_order: BTreeMap<OrderId, (Rank, Elevators)>,

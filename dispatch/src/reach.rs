@@ -42,7 +42,7 @@ impl Elevators {
 
 /// The site's elevators by what they serve. A site has at most [`ELEVATORS_MAX`]; what comes after
 /// them serves nothing.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Reach {
     places: BTreeMap<ElevatorId, usize>,
     landings: BTreeMap<Landing, Elevators>,

@@ -19,9 +19,17 @@ impl Step<'_> {
     /// `ride/request` (`wire.md` section 3; the rows `request` of `ride.md`).
     pub(crate) fn request(&mut self, asked: &Asked, request: &RideRequest) {
         let digest = request.digest(&asked.robot);
-        if let Some(known) = self.state.ledger.known(&request.order_id) {
+        let found = self.state.ledger.known(&request.order_id);
+        let known = mutate!(
+            RideTwice,
+            found,
+            found.filter(|known| matches!(known, Known::Ride(row) if row.ended.is_none()))
+        );
+        if let Some(known) = known {
             let is_same = match known {
-                Known::Ride(known) => known.robot == asked.robot && known.digest == digest,
+                Known::Ride(known) => {
+                    known.robot == asked.robot && mutate!(NoConflict, known.digest == digest, true)
+                }
                 Known::Answer(_) => false,
             };
             if is_same {
@@ -96,11 +104,12 @@ impl Step<'_> {
             ended_at: None,
         };
         self.check_service(&ride)?;
-        if let Some(live) = self.live_order(asked) {
+        if let Some(live) = mutate!(TwoOrders, self.live_order(asked), None::<OrderId>) {
             let detail = format!("robot {} has the live order {live}", asked.robot);
             return Err((Code::RobotBusy, detail));
         }
-        if self.live.queued.len() >= usize::try_from(self.config.limits.queue).unwrap_or(0) {
+        let full = self.live.queued.len() >= usize::try_from(self.config.limits.queue).unwrap_or(0);
+        if mutate!(QueueUnbounded, full, false) {
             let detail = format!(
                 "{} orders are queued, no more are taken",
                 self.live.queued.len()

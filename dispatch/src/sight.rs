@@ -107,13 +107,15 @@ impl Step<'_> {
         let timing = &self.config.timing;
         let now_ms = self.now.mono_ms;
         let since_ms = since.max(now_ms.saturating_sub(timing.reading_fresh_ms));
-        self.is_open(elevator, landing, since_ms)
+        mutate!(CrossUnread, self.is_open(elevator, landing, since_ms), true)
             && self.mode(elevator).serves_robots()
-            && self
-                .live
-                .cars
-                .get(elevator)
-                .is_some_and(|car| car.hold_lasts_ms(now_ms) >= timing.valid_ms)
+            && self.live.cars.get(elevator).is_some_and(|car| {
+                mutate!(
+                    CrossUnheld,
+                    car.hold_lasts_ms(now_ms) >= timing.valid_ms,
+                    true
+                )
+            })
     }
 
     /// As `may_cross`, inwards: never while the gateway ends.
@@ -138,16 +140,18 @@ impl Step<'_> {
     /// The car was READ standing level at the landing, whatever its door does.
     pub(crate) fn stands_level(&self, elevator: &ElevatorId, landing: &Landing) -> bool {
         self.read(elevator, 0).is_some_and(|reading| {
-            reading.motion == Motion::Stopped && reading.floor.as_ref() == Some(&landing.floor)
+            let stands = reading.motion == Motion::Stopped;
+            let level = stands && reading.floor.as_ref() == Some(&landing.floor);
+            mutate!(OpenOffLevel, level, true)
         })
     }
 
     /// The controller has been silent for `silent_s`.
     pub(crate) fn is_silent(&self, elevator: &ElevatorId) -> bool {
-        self.live
-            .cars
-            .get(elevator)
-            .is_none_or(|car| car.quiet_ms(self.now.mono_ms) >= self.config.timing.silent_ms)
+        self.live.cars.get(elevator).is_none_or(|car| {
+            let silent = car.quiet_ms(self.now.mono_ms) >= self.config.timing.silent_ms;
+            mutate!(NeverSilent, silent, false)
+        })
     }
 
     /// Whether the robot says that it is in a car.

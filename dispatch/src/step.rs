@@ -217,7 +217,7 @@ impl Step<'_> {
         let Some(ride) = self.state.rides.get(order) else {
             return;
         };
-        let seq = ride.seq.saturating_add(1);
+        let seq = mutate!(SeqStands, ride.seq.saturating_add(1), ride.seq.max(1));
         if matches!(instruction, Instruction::Enter | Instruction::Exit)
             && let Some(progress) = self.live.rides.get_mut(order)
         {

@@ -39,6 +39,7 @@ impl Step<'_> {
         let waits = match ride.state {
             RideState::Queued | RideState::Granted | RideState::WaitingHallCall => true,
             RideState::ElevatorArrived => !ride.inside,
+            RideState::Hold if mutate!(HoldLeased, false, true) => true,
             RideState::RobotEntered
             | RideState::Running
             | RideState::TargetArrived
@@ -49,7 +50,14 @@ impl Step<'_> {
             | RideState::Failed => false,
         };
         let queued = ride.state == RideState::Queued;
-        if waits && now_ms >= lease_ends {
+        if waits
+            && now_ms
+                >= mutate!(
+                    LeaseShort,
+                    lease_ends,
+                    progress.heard_ms.saturating_add(15_000)
+                )
+        {
             self.lose_robot(order);
             return;
         }

@@ -30,7 +30,7 @@ pub(crate) enum TimerKey {
 }
 
 /// The table. One moment per key.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Timers {
     by_time: BTreeSet<(u64, TimerKey)>,
     by_key: BTreeMap<TimerKey, u64>,

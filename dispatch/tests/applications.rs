@@ -2,7 +2,8 @@
 
 #![allow(
     clippy::wildcard_enum_match_arm,
-    reason = "a test names what it looks for"
+    clippy::unwrap_in_result,
+    reason = "each test looks for one kind among many"
 )]
 
 #[path = "applications/claims.rs"]

@@ -104,8 +104,9 @@ impl fmt::Display for Counts {
 }
 
 /// What happened, and what of it should not have.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Record {
+    entries_max: usize,
     entries: VecDeque<(u64, Entry)>,
     cars: BTreeMap<ElevatorId, CarTruth>,
     rides: BTreeMap<OrderId, RideTruth>,
@@ -117,11 +118,33 @@ pub struct Record {
     violations: Vec<(u64, Violation)>,
 }
 
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            entries_max: ENTRIES_MAX,
+            entries: VecDeque::new(),
+            cars: BTreeMap::new(),
+            rides: BTreeMap::new(),
+            ended: VecDeque::new(),
+            orders: BTreeMap::new(),
+            counts: Counts::default(),
+            violations: Vec::new(),
+        }
+    }
+}
+
 impl Record {
     /// An empty record.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Keeps only so many entries for reading; judgement needs none.
+    #[must_use]
+    pub fn keeping(mut self, entries: usize) -> Self {
+        self.entries_max = entries.min(ENTRIES_MAX);
+        self
     }
 
     /// Notes and judges what happened at `at_ms`; times never go back.
@@ -134,14 +157,7 @@ impl Record {
                 order,
                 from,
                 to,
-            } => {
-                self.counts.rides += 1;
-                self.orders.insert(robot.clone(), order.clone());
-                self.rides.insert(
-                    order.clone(),
-                    RideTruth::new(robot.clone(), from.clone(), to.clone(), at_ms),
-                );
-            }
+            } => self.asked(at_ms, robot, order, (from, to)),
             Entry::Told {
                 robot,
                 order,
@@ -153,10 +169,33 @@ impl Record {
                 self.told(at_ms, robot, order, *state, elevator.as_ref().zip(*fence));
             }
         }
-        if self.entries.len() == ENTRIES_MAX {
+        self.keep(at_ms, || entry);
+    }
+
+    /// Keeps an entry that was judged.
+    pub(crate) fn keep(&mut self, at_ms: u64, entry: impl FnOnce() -> Entry) {
+        if self.entries_max == 0 {
+            return;
+        }
+        if self.entries.len() == self.entries_max {
             self.entries.pop_front();
         }
-        self.entries.push_back((at_ms, entry));
+        self.entries.push_back((at_ms, entry()));
+    }
+
+    pub(crate) fn asked(
+        &mut self,
+        at_ms: u64,
+        robot: &RobotId,
+        order: &OrderId,
+        (from, to): (&Landing, &Landing),
+    ) {
+        self.counts.rides += 1;
+        self.orders.insert(robot.clone(), order.clone());
+        self.rides.insert(
+            order.clone(),
+            RideTruth::new(robot.clone(), from.clone(), to.clone(), at_ms),
+        );
     }
 
     /// What happened, oldest first; at most the newest million entries.
@@ -168,6 +207,12 @@ impl Record {
     #[must_use]
     pub fn judge(&self) -> Vec<(u64, Violation)> {
         self.violations.clone()
+    }
+
+    /// The same, borrowed.
+    #[must_use]
+    pub fn violations(&self) -> &[(u64, Violation)] {
+        &self.violations
     }
 
     /// How much was checked.
@@ -192,7 +237,7 @@ impl Record {
             })
     }
 
-    fn car(&mut self, at_ms: u64, elevator: &ElevatorId, event: &CarEvent) {
+    pub(crate) fn car(&mut self, at_ms: u64, elevator: &ElevatorId, event: &CarEvent) {
         let car = self.cars.entry(elevator.clone()).or_default();
         match event {
             CarEvent::Entered { robot, floor } => {
@@ -225,7 +270,7 @@ impl Record {
         self.add(at_ms, found);
     }
 
-    fn command(&mut self, at_ms: u64, command: &Command) {
+    pub(crate) fn command(&mut self, at_ms: u64, command: &Command) {
         self.counts.commands += 1;
         let car = self.cars.entry(command.elevator_id.clone()).or_default();
         let orders = &self.orders;
@@ -233,7 +278,7 @@ impl Record {
         self.add(at_ms, found);
     }
 
-    fn told(
+    pub(crate) fn told(
         &mut self,
         at_ms: u64,
         robot: &RobotId,

@@ -9,7 +9,8 @@
 //! * [`site`]: what there is. [`gateway`]: the process under test. [`disk`], [`broker`],
 //!   [`controller`], [`robot`]: what is around it. [`dice`]: chance with a seed. [`tale`]: the run
 //!   as a story.
-//! * This file: the clock, and how things reach each other; `act`: what a test can do.
+//! * This file: the clock; `reach`: how things reach each other; `act`: what a test can do;
+//!   [`trouble`]: what may go wrong around the gateway.
 
 mod act;
 pub mod broker;
@@ -19,13 +20,15 @@ pub mod disk;
 pub mod gateway;
 mod reach;
 pub mod robot;
+mod robots;
 mod schedule;
 pub mod site;
 pub mod tale;
+pub mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use dispatch::{Input, Now, OperatorAnswer, SiteConfig};
+use dispatch::{Input, Now, OperatorAnswer, SiteConfig, State};
 use protocol::id::IdError;
 use protocol::{ElevatorId, GatewayId, RobotId, SiteId, Timestamp, Topics, ZoneId};
 
@@ -37,7 +40,9 @@ use self::robot::Robot;
 use self::schedule::{Part, Schedule};
 use self::site::SitePlan;
 use self::tale::Tale;
+use self::trouble::Waiting;
 use crate::car::Car;
+use crate::check::Checker;
 use crate::record::Record;
 
 /// 2026-11-30T10:00:00Z, when every world begins.
@@ -47,6 +52,8 @@ const INGEST: &str = "gw-1-in";
 const EGRESS: &str = "gw-1-out";
 /// Tales that are kept until somebody takes them; the oldest go first.
 const TALES_MAX: usize = 1_000_000;
+/// The core's own laws are looked at once in so many steps; they look at all that is known.
+const AUDIT_STEPS: u32 = 256;
 /// Answers to operators that are kept.
 const ANSWERS_MAX: usize = 1_000;
 
@@ -65,6 +72,8 @@ pub struct WorldConfig {
     pub tales: bool,
     /// How many inputs of each gateway's core are kept.
     pub steps: usize,
+    /// How many entries the record keeps for reading.
+    pub entries: usize,
 }
 
 impl WorldConfig {
@@ -78,6 +87,7 @@ impl WorldConfig {
             seed: 1,
             tales: false,
             steps: 0,
+            entries: 1_000_000,
         }
     }
 }
@@ -97,6 +107,16 @@ pub struct World {
     starts: u64,
     /// Subscriptions are under way; they are granted then.
     granted_ms: Option<u64>,
+    /// The process was ready once.
+    ready: bool,
+    /// Somebody said that it is not there; it says that it is.
+    announces: bool,
+    /// The process stands still until then; then its clock has missed so much.
+    stalled_ms: Option<(u64, u64)>,
+    /// What came meanwhile.
+    waiting: VecDeque<Waiting>,
+    /// How far the gateway's wall clock is off.
+    wall_offset_ms: i64,
     ingest_epoch: u64,
     egress_epoch: u64,
     elevators: Vec<Controller>,
@@ -107,7 +127,11 @@ pub struct World {
     robot_epochs: BTreeMap<RobotId, u64>,
     /// Zones whose fire input is not clear.
     burning: BTreeSet<ZoneId>,
-    record: Record,
+    checker: Checker,
+    /// What the last process had in mind when it ended, and its last record.
+    left: Option<(u64, State)>,
+    /// Steps until the core's own laws are looked at.
+    audit_in: u32,
     tales: VecDeque<(u64, Tale)>,
     answers: VecDeque<(u64, Result<OperatorAnswer, String>)>,
     tickets: u64,
@@ -134,7 +158,6 @@ impl World {
         }
         Ok(Self {
             broker: ModelBroker::new(config.latency_ms),
-            site,
             topics,
             now_ms: 0,
             schedule: Schedule::default(),
@@ -142,6 +165,11 @@ impl World {
             gateway: None,
             starts: 0,
             granted_ms: None,
+            ready: false,
+            announces: false,
+            stalled_ms: None,
+            waiting: VecDeque::new(),
+            wall_offset_ms: 0,
             ingest_epoch: 0,
             egress_epoch: 0,
             elevators,
@@ -150,7 +178,10 @@ impl World {
             robot_places: BTreeMap::new(),
             robot_epochs: BTreeMap::new(),
             burning: BTreeSet::new(),
-            record: Record::new(),
+            checker: Checker::new(&site).keeping(config.entries),
+            site,
+            left: None,
+            audit_in: AUDIT_STEPS,
             tales: VecDeque::new(),
             answers: VecDeque::new(),
             tickets: 0,
@@ -164,16 +195,33 @@ impl World {
         self.now_ms
     }
 
-    /// The wall clock.
+    /// The true wall clock.
     #[must_use]
     pub fn wall(&self) -> Timestamp {
         Timestamp(BEGIN.0 + self.now_ms)
     }
 
+    /// When something happens next by itself.
+    #[must_use]
+    pub fn next_ms(&self) -> Option<u64> {
+        self.schedule.next_ms()
+    }
+
     /// What truly happened.
     #[must_use]
     pub fn record(&self) -> &Record {
-        &self.record
+        self.checker.record()
+    }
+
+    /// The checker.
+    #[must_use]
+    pub fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
+    /// The checker, to tell it of what is not the world's.
+    pub fn checker_mut(&mut self) -> &mut Checker {
+        &mut self.checker
     }
 
     /// The gateway, while it runs.
@@ -276,17 +324,17 @@ impl World {
     fn moment(&self) -> Moment {
         Moment {
             now_ms: self.now_ms,
-            wall: self.wall(),
+            wall: Timestamp(self.wall().0.saturating_add_signed(self.wall_offset_ms)),
         }
     }
 
-    fn tell(&mut self, tale: Tale) {
+    fn tell(&mut self, tale: impl FnOnce() -> Tale) {
         if !self.config.tales {
             return;
         }
         if self.tales.len() == TALES_MAX {
             self.tales.pop_front();
         }
-        self.tales.push_back((self.now_ms, tale));
+        self.tales.push_back((self.now_ms, tale()));
     }
 }

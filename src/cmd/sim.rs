@@ -1,7 +1,8 @@
 //! `hallcall sim`: the building of a configuration, or robots, for a gateway elsewhere; or one
-//! serial line, for any master.
+//! serial line, for any master; or worlds from seeds.
 
 mod building;
+mod explore;
 mod line;
 
 use std::io::{self, Write};
@@ -38,6 +39,8 @@ pub enum SimCommand {
     Robots(RobotsArgs),
     /// Serve one serial line of simulated devices to any master, on a pseudoterminal or over TCP
     Line(line::LineArgs),
+    /// Run worlds from seeds, with faults of every kind, and look at every law after every step
+    Explore(explore::ExploreArgs),
     /// Print the register map of the simulated Modbus controllers
     Map(MapArgs),
 }
@@ -102,6 +105,7 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
             Some((config, pace)) => runtime()?.block_on(ride(args, &config, pace)),
             None => Ok(ExitCode::from(exit::USAGE)),
         },
+        SimCommand::Explore(args) => explore::explore(args),
         SimCommand::Line(args) => match Pace::new(args.speed) {
             Ok(pace) => runtime()?.block_on(line::serve(args, pace)),
             Err(error) => {

@@ -21,12 +21,13 @@ const STEP: u64 = 1;
 /// Most messages of one application in a second that a site may allow.
 const MESSAGES_PER_S_MAX: u32 = 100_000;
 
-/// Reads what applications may ask for.
-pub(super) fn read(root: &Table<'_>) -> Option<Applications> {
+/// Reads what applications may ask for; `limits` is `[limits]`.
+pub(super) fn read(root: &Table<'_>, limits: Option<&Table<'_>>) -> Option<Applications> {
     let default = Applications::default();
-    let limits = root.section("limits", super::timing::LIMITS_KEYS)?;
-    let messages_per_s = limits.read("client_messages_per_s", default.messages_per_s, |value| {
-        value.integer(1..=MESSAGES_PER_S_MAX)
+    let messages_per_s = limits.and_then(|limits| {
+        limits.read("client_messages_per_s", default.messages_per_s, |value| {
+            value.integer(1..=MESSAGES_PER_S_MAX)
+        })
     });
     let series = read_series(root);
     let departments = read_departments(root);

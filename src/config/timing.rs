@@ -121,8 +121,7 @@ pub(super) fn seconds(ms: u64) -> String {
 }
 
 /// Reads `[limits]`.
-pub(super) fn read_limits(root: &Table<'_>) -> Option<Limits> {
-    let table = root.section("limits", LIMITS_KEYS)?;
+pub(super) fn read_limits(table: &Table<'_>) -> Option<Limits> {
     let default = Limits::default();
     // One live ride a robot, so that more than the robots cannot wait.
     let queue_max = u32::try_from(ROBOTS_MAX).unwrap_or(u32::MAX);

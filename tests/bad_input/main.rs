@@ -71,6 +71,9 @@ fn corpus_of_decode() {
         ("duplicate-key", r#"the key \"reason\" comes twice"#),
         ("own-elevator-absurd", "OwnElevator"),
         ("flow-ride", "instruction: Enter"),
+        ("flow-applications", "queue_position: Some(1)"),
+        ("flow-applications", "state: Some(Initialising)"),
+        ("flow-applications", "code: Some(UnknownClaim)"),
         ("flow-conflict", "code: Some(OrderConflict)"),
         ("long-ids", "code: Some(UnknownElevator)"),
     ];

@@ -59,8 +59,9 @@ fn at_gw_03_acknowledgements_leave_in_the_order_of_delivery() {
             junk.publish("hallcall/v1/demo/elevators/EL001/event", false, "no JSON");
             junk.publish("hallcall/v1/demo/robots/R0/ride/event", false, "no JSON");
         }
-        fleet.wait_all(PATIENCE * u32::try_from(1 + n / 5_000).unwrap());
-        let (delivered, acked) = proxy.look("the last acknowledgement", |came| {
+        let patience = PATIENCE * u32::try_from(1 + n / 5_000).unwrap();
+        fleet.wait_all(patience);
+        let (delivered, acked) = proxy.look_for(patience, "the last acknowledgement", |came| {
             let delivered = ids(came, Way::ToClient, PUBLISH);
             let acked = ids(came, Way::ToBroker, PUBACK);
             (delivered.len() == acked.len()).then_some((delivered, acked))

@@ -18,7 +18,8 @@ const MIB: u64 = 1024 * 1024;
 
 #[test]
 fn what_waited_in_the_session_is_answered_once_and_memory_is_bounded() {
-    let n = count(5_000, 50_000);
+    // No more than leave within the minute that a reply is worth saying, on a slow machine too.
+    let n = count(5_000, 20_000);
     let patience = Duration::from_secs(60 + n as u64 / 200);
     for kind in BOTH {
         let broker = Broker::start(kind);

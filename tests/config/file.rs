@@ -76,7 +76,7 @@ fn unknown_keys_are_refused_with_the_nearest_known_one() {
     assert_beside_refused(
         "[limits]\ncolour = \"red\"\n",
         "limits.colour = \"red\": expected one of the keys queue, robot_messages_per_s, \
-         dedup_retention_s",
+         client_messages_per_s, dedup_retention_s",
     );
     assert_elevator_refused(
         "driver = { kind = \"mqtt\", bus = \"b1\" }",

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use hallcall::config::Config;
 use tempfile::TempDir;
 
+mod applications;
 mod check;
 mod drivers;
 mod elevators;

@@ -23,6 +23,7 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod laws;
+mod line;
 mod page;
 mod rows;
 mod stage;
@@ -34,9 +35,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use protocol::ops::Presence;
 use protocol::ride::RideState;
 
-use crate::rows::{DONE, ROWS, Row};
+use crate::rows::{BLIND, DONE, ROWS, Row};
 use crate::trial::{Outcome, run};
 
 /// The columns: the states of a ride that has an elevator, until it has none.
@@ -54,18 +56,45 @@ const STATES: [RideState; 8] = [
 /// The cells of a row; of the first one, without a fault, there is no [`Row`].
 type Cells = Vec<Outcome>;
 
+/// A table: elevators with this presence signal, and the faults of its rows.
+pub struct Table {
+    pub presence: Presence,
+    pub rows: &'static [Row],
+}
+
+impl Table {
+    /// Its rows; the first is without a fault.
+    fn all(&self) -> impl Iterator<Item = Option<&'static Row>> {
+        std::iter::once(None).chain(self.rows.iter().map(Some))
+    }
+}
+
+const TABLES: [Table; 2] = [
+    Table {
+        presence: Presence::Robot,
+        rows: ROWS,
+    },
+    Table {
+        presence: Presence::None,
+        rows: BLIND,
+    },
+];
+
 #[test]
 fn every_fault_in_every_state_ends_as_the_ride_table_says_and_breaks_no_law() {
-    let rows: Vec<Option<&Row>> = std::iter::once(None).chain(ROWS.iter().map(Some)).collect();
-    let table = play_all(&rows);
+    let rows: Vec<(Presence, Option<&Row>)> = TABLES
+        .iter()
+        .flat_map(|table| table.all().map(|row| (table.presence, row)))
+        .collect();
+    let all = play_all(&rows);
     let mut wrong = Vec::new();
-    for (row, cells) in rows.iter().zip(&table) {
+    for ((presence, row), cells) in rows.iter().zip(&all) {
         for (column, cell) in cells.iter().enumerate() {
-            wrong.extend(judge(*row, column, cell));
+            wrong.extend(judge(*presence, *row, column, cell));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let page = page::page(&table);
+    let page = page::page(&all);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/faults.md");
     if std::env::var("FAULTS").is_ok_and(|word| word == "write") {
         fs::write(&path, page).unwrap();
@@ -79,9 +108,9 @@ fn every_fault_in_every_state_ends_as_the_ride_table_says_and_breaks_no_law() {
 }
 
 /// What is wrong with a cell.
-fn judge(row: Option<&Row>, column: usize, cell: &Outcome) -> Vec<String> {
+fn judge(presence: Presence, row: Option<&Row>, column: usize, cell: &Outcome) -> Vec<String> {
     let name = row.map_or_else(|| "no fault".to_owned(), Row::title);
-    let place = format!("{name}, in {}", STATES[column]);
+    let place = format!("{name}, in {}, presence {presence:?}", STATES[column]);
     let mut wrong: Vec<_> = cell
         .broken
         .iter()
@@ -104,7 +133,7 @@ fn judge(row: Option<&Row>, column: usize, cell: &Outcome) -> Vec<String> {
 }
 
 /// All cells, as many at a time as there are processors.
-fn play_all(rows: &[Option<&Row>]) -> Vec<Cells> {
+fn play_all(rows: &[(Presence, Option<&Row>)]) -> Vec<Cells> {
     let count = rows.len() * STATES.len();
     let next = AtomicUsize::new(0);
     let cells: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; count]);
@@ -114,7 +143,8 @@ fn play_all(rows: &[Option<&Row>]) -> Vec<Cells> {
             if at >= count {
                 return;
             }
-            let outcome = run(rows[at / STATES.len()], STATES[at % STATES.len()]);
+            let (presence, row) = rows[at / STATES.len()];
+            let outcome = run(presence, row, STATES[at % STATES.len()]);
             cells.lock().unwrap()[at] = Some(outcome);
         }
     };

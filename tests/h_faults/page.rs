@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::rows::{ROWS, Row};
+use protocol::ops::Presence;
+
+use crate::rows::Row;
 use crate::trial::Outcome;
-use crate::{Cells, STATES};
+use crate::{Cells, STATES, TABLES};
 
 const HEAD: &str = "\
 # Faults of the hardware, and what becomes of a ride
@@ -23,9 +25,10 @@ FAULTS=write cargo test --test h_faults
 
 A cell is a ride from 1F to 4F on a virtual clock, of one robot, with the gateway's own core, bus
 task, RTU master and register map over a serial line of 19,200 baud that is read every 0.4 s, with
-the waits of wire.md section 7. The car has a presence signal that senses robots. The robot keeps
-wire.md: above all it has eyes, and goes through no door that is not open. `HOLD` was reached by a
-robot that did not leave the car in `exit_s`; it wants to leave 6 s after the fault began.
+the waits of wire.md section 7. The car of the first table has a presence signal that senses robots.
+The robot keeps wire.md: above all it has eyes, and goes through no door that is not open. `HOLD` was
+reached by a robot that did not leave the car in `exit_s`; it wants to leave 6 s after the fault
+began.
 
 ## How to read it
 
@@ -38,24 +41,47 @@ robot that did not leave the car in `exit_s`; it wants to leave 6 s after the fa
 | `QUEUED(code) 5 s` | It waits for an elevator since then, and is served when there is one. |
 | `, BLOCK` | The elevator is given to nobody until `hallcall elevator reset`. |
 
-A fault with a time lasts for that time, at every request; *for ever* is longer than the ride. The
-words in the second column are those of `hallcall sim line --fault`, by which each can be tried.
+A fault with a time lasts for that time, at every request; *for ever* is longer than the ride, *twice*
+the next two times that the door shuts. The words in the second column are those of `hallcall sim line
+--fault`, by which each can be tried.
+
+";
+
+/// What stands before the table of elevators without a presence signal.
+const BLIND: &str = "
+## Without a presence signal
+
+The same where the elevator says `presence = \"none\"`: nothing but the robot's word tells whether it is
+in the car. One row for each kind of fault whose ends that changes, and two that it does not.
 
 ";
 
 /// The whole page.
-pub fn page(table: &[Cells]) -> String {
+pub fn page(all: &[Cells]) -> String {
     let mut page = HEAD.to_owned();
+    let mut rest = all;
+    for table in &TABLES {
+        let (own, others) = rest.split_at(table.rows.len() + 1);
+        rest = others;
+        if table.presence == Presence::None {
+            page += BLIND;
+        }
+        write(&mut page, table.rows, own);
+    }
+    page
+}
+
+fn write(page: &mut String, rows: &[Row], cells: &[Cells]) {
     let states: Vec<_> = STATES.iter().map(ToString::to_string).collect();
     writeln!(page, "| fault | words | lasts | {} |", states.join(" | ")).unwrap();
     writeln!(page, "|---|---|---|{}", "---|".repeat(STATES.len())).unwrap();
-    let (plain, faulty) = table.split_first().unwrap();
+    let (plain, faulty) = cells.split_first().unwrap();
     let times: Vec<_> = plain
         .iter()
         .map(|cell| format!("{} {} s", cell.end, seconds(cell.took_ms)))
         .collect();
     writeln!(page, "| none | | | {} |", times.join(" | ")).unwrap();
-    for (row, cells) in ROWS.iter().zip(faulty) {
+    for (row, cells) in rows.iter().zip(faulty) {
         let cells: Vec<_> = cells
             .iter()
             .zip(plain)
@@ -63,7 +89,6 @@ pub fn page(table: &[Cells]) -> String {
             .collect();
         writeln!(page, "{} {} |", start(row), cells.join(" | ")).unwrap();
     }
-    page
 }
 
 fn start(row: &Row) -> String {

@@ -6,15 +6,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapters::map::{MappedFloor, RegisterMap};
-use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Opened, Opener, Transport, Unit, Wire};
-use adapters::rtu::RtuTiming;
-use adapters::rtu::serial::SerialConfig;
 use dispatch::Input;
-use dispatch::edge::FenceGate;
-use hallcall::bus::{self, BusLine};
-use hallcall::clock::Clock;
-use hallcall::inbox::{Arrival, Heard as Happened, INBOX_MAX};
+use hallcall::bus::BusLine;
+use hallcall::inbox::{Arrival, Heard as Happened};
 use protocol::hardware::{Door, Report};
 use protocol::ops::Presence;
 use protocol::peer::{Heard, Spoken};
@@ -23,8 +17,6 @@ use protocol::{
     ElevatorId, Envelope, FloorLabel, GatewayId, InstanceId, Landing, MessageId, OrderId, Outgoing,
     RobotId, RobotMessage, Side, SiteId, Timestamp, Topics,
 };
-use sim::live::layout::Layout;
-use sim::live::map_text::map_text;
 use sim::live::modbus::Unit as Device;
 use sim::live::robot::{Threshold, Way};
 use sim::live::rtu::{LineSettings, Plan, RtuLine};
@@ -34,22 +26,18 @@ use sim::world::disk::ModelDisk;
 use sim::world::gateway::{Emission, Gateway, Moment};
 use sim::world::robot::{Habits, Order, Robot, RobotAct, Whereabouts};
 use sim::world::site::{ElevatorPlan, SitePlan};
-use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::laws::Laws;
+use crate::line::master;
 
 /// The car's controller.
 pub const UNIT: u8 = 1;
-const BAUD: u32 = 19_200;
-/// How often the whole of the controller is read.
-const POLL_MS: u64 = 400;
-const FLOORS: u32 = 5;
+/// Floors of the building.
+pub const FLOORS: u32 = 5;
 /// From the gateway to the robot, and back.
 const AIR_MS: u64 = 5;
-/// Bytes that a pipe to the line holds.
-const PIPE: usize = 4_096;
 /// 2026-11-30T10:00:00Z, when every run begins.
 const BEGIN: Timestamp = Timestamp(1_796_032_800_000);
 
@@ -65,7 +53,7 @@ pub fn order() -> OrderId {
     OrderId::new("T1").unwrap()
 }
 
-fn landing(floor: &str) -> Landing {
+pub fn landing(floor: &str) -> Landing {
     Landing {
         floor: FloorLabel::new(floor).unwrap(),
         side: Side::Front,
@@ -95,10 +83,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// One elevator that stands shut at 3F and whose presence signal senses robots; a robot at 1F.
-    pub fn new() -> Self {
+    /// One elevator that stands shut at 3F, with this presence signal; a robot at 1F.
+    pub fn new(presence: Presence) -> Self {
         let plan = ElevatorPlan::new("EL1", FLOORS).unwrap();
-        let plan = plan.presence(Presence::Robot).starting_at(2);
+        let plan = plan.presence(presence).starting_at(2);
         let site = SitePlan::new(vec![plan.clone()]).config(GatewayId::new("gw-1").unwrap());
         let car = CarPlan {
             elevator: elevator(),
@@ -115,7 +103,7 @@ impl Stage {
         let topics = Topics::new("hallcall/v1", &SiteId::new("demo").unwrap()).unwrap();
         let mut disk = ModelDisk::new();
         let instance = InstanceId::new("i1").unwrap();
-        let laws = Laws::new(&site.timing);
+        let laws = Laws::new(&site.timing, presence);
         let gateway = Gateway::start(site, topics.clone(), instance, 0, 0, &mut disk).unwrap();
         // It has eyes and drives through no shut door, as every robot must.
         let habits = Habits {
@@ -313,6 +301,10 @@ impl Stage {
             Emission::Dropped { .. }
             | Emission::Answer { .. }
             | Emission::Acknowledge { .. }
+            | Emission::SaidToBeAway
+            | Emission::Stepped(_)
+            | Emission::Released(_)
+            | Emission::Synced(_)
             | Emission::Facts(_) => {}
         }
     }
@@ -383,47 +375,4 @@ fn threshold(elevator: &ElevatorId, landing: &Landing, inwards: bool) -> Thresho
         way: if inwards { Way::In } else { Way::Out },
         fence: None,
     }
-}
-
-/// The bus task of the line, as the gateway starts it; each opening is a new pipe to the line.
-fn master(line: &Arc<RtuLine>) -> (BusLine, mpsc::Receiver<Arrival>) {
-    let (connect, streams) = mpsc::channel::<DuplexStream>(1);
-    tokio::spawn(Arc::clone(line).serve_streams(streams));
-    let opener: Opener = Box::new(move |_| {
-        let connect = connect.clone();
-        Box::pin(async move { open(&connect).await })
-    });
-    let layout = Layout::new(usize::try_from(FLOORS).unwrap()).unwrap();
-    let floors = (1..=FLOORS).map(|number| MappedFloor {
-        label: landing(&format!("{number}F")).floor,
-        sides: [Side::Front].into(),
-    });
-    let unit = Unit {
-        elevator: elevator(),
-        unit: UNIT,
-        relay_unit: None,
-        map: RegisterMap::parse(&map_text(&layout, POLL_MS)).unwrap(),
-        floors: floors.collect(),
-    };
-    let config = LineConfig {
-        transport: Transport::Serial(SerialConfig::new("line", BAUD)),
-        units: vec![unit],
-        zones: Vec::new(),
-        timing: LineTiming::default(),
-        seed: 1,
-    };
-    let clock = Clock::start();
-    let driver = ModbusLine::over(opener, config, Arc::new(move || clock.mono_ms())).unwrap();
-    let (inbox, arrivals) = mpsc::channel(INBOX_MAX);
-    let driver = Box::new(driver);
-    let (bus, _) = bus::spawn("line".to_owned(), driver, FenceGate::new(), inbox, clock);
-    (bus, arrivals)
-}
-
-async fn open(connect: &mpsc::Sender<DuplexStream>) -> Opened {
-    let (ours, theirs) = duplex(PIPE);
-    let sent = connect.send(theirs).await;
-    sent.map_err(|_| "the line is gone".to_owned())?;
-    let wire: Box<dyn Wire> = Box::new(ours);
-    Ok((wire, RtuTiming::serial(BAUD)))
 }

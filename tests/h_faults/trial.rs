@@ -1,5 +1,6 @@
 //! One cell of the table: a ride, a fault in one state of it, and what came of both.
 
+use protocol::ops::Presence;
 use protocol::ride::RideState;
 use sim::live::rtu::Plan;
 
@@ -39,17 +40,17 @@ pub struct Outcome {
 }
 
 /// A ride with a fault in `state`; without `row`, nothing goes wrong.
-pub fn run(row: Option<&Row>, state: RideState) -> Outcome {
+pub fn run(presence: Presence, row: Option<&Row>, state: RideState) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
-    runtime.block_on(play(row, state))
+    runtime.block_on(play(presence, row, state))
 }
 
-async fn play(row: Option<&Row>, state: RideState) -> Outcome {
-    let mut stage = Stage::new();
+async fn play(presence: Presence, row: Option<&Row>, state: RideState) -> Outcome {
+    let mut stage = Stage::new(presence);
     while stage.now_ms() < SETTLE_MS {
         stage.step(SETTLE_MS).await;
     }

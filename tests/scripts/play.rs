@@ -260,7 +260,14 @@ impl Player {
     fn judge(&mut self) {
         let record = self.world().record();
         let (found, counts) = (record.judge(), record.counts().to_string());
-        for (_, violation) in &found {
+        let broken = self.world().checker().violations().iter();
+        let broken = broken.map(|(_, violation)| violation.to_string());
+        let found: Vec<_> = found
+            .iter()
+            .map(|(_, violation)| violation.to_string())
+            .chain(broken)
+            .collect();
+        for violation in &found {
             self.printer.say(&format!("VIOLATION {violation}"));
         }
         if found.is_empty() {

@@ -160,12 +160,12 @@ impl Printer {
                 changed.then_some(text)
             }
             Outgoing::ElevatorState(_)
-            | Outgoing::ElevatorCommand(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
             | Outgoing::RentalState { .. }
             | Outgoing::DeviceCommand { .. }
             | Outgoing::DeviceState(_)
+            | Outgoing::ElevatorCommand(_)
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,
         }

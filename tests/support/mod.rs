@@ -17,6 +17,7 @@
 )]
 
 mod application;
+mod building;
 mod client;
 mod controller;
 mod device;
@@ -27,6 +28,7 @@ pub mod proxy;
 mod robot;
 
 pub use application::{Application, asked, code};
+pub use building::{SCALED_TIMING, SimBuilding, sim_map};
 pub use client::{Client, Message};
 pub use controller::Controller;
 pub use device::{KEY, Vehicle, device_in};

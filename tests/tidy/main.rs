@@ -11,6 +11,7 @@ mod crash_points;
 mod cycles;
 mod docs;
 mod licence;
+mod mutants;
 mod packages;
 mod rooms;
 mod sizes;

@@ -155,6 +155,8 @@ pub fn alarms(world: &mut World) -> Vec<String> {
 pub fn judge(world: &World) {
     let (violations, counts) = (world.record().judge(), world.record().counts());
     assert!(violations.is_empty(), "{violations:?}");
+    let broken = world.checker().violations();
+    assert!(broken.is_empty(), "{broken:#?}");
     assert!(
         counts.commands > 0 && counts.told > 0 && counts.rides > 0,
         "{counts}"

@@ -4,6 +4,7 @@ mod device;
 mod faults;
 mod frames;
 mod places;
+mod plugged;
 mod polls;
 mod rtu;
 mod zones;

@@ -5,7 +5,7 @@ mod hearing;
 mod late;
 mod line;
 pub(crate) mod peer;
-mod port;
+pub(crate) mod port;
 
 use std::time::Duration;
 

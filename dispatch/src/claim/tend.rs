@@ -31,7 +31,7 @@ pub(crate) struct Lease {
 }
 
 /// What is known of a pool while the process runs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PoolWatch {
     /// Requests that were refused, by code.
     pub(crate) failures: BTreeMap<Code, u64>,
@@ -48,7 +48,8 @@ pub(crate) struct PoolWatch {
 impl Step<'_> {
     /// The first input of a process: leases begin anew.
     pub(crate) fn start_claims(&mut self) {
-        if self.config.applications.pools.is_empty() {
+        let has_pools = !self.config.applications.pools.is_empty();
+        if !has_pools && self.state.claims.live.is_empty() {
             return;
         }
         let claims: Vec<ClaimId> = self.state.claims.live.keys().cloned().collect();

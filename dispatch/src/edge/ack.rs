@@ -43,7 +43,7 @@ impl<A> AckLine<A> {
             return 0;
         }
         let dropped = self.line.len();
-        self.line.clear();
+        mutate!(AckOld, self.line.clear(), ());
         self.epoch = epoch;
         self.head = 0;
         dropped
@@ -87,7 +87,7 @@ impl<A> AckLine<A> {
     /// The acknowledgement that may leave: that of the head, once it is due.
     pub fn leave(&mut self) -> Option<A> {
         let (_, due) = self.line.front()?;
-        if !due {
+        if mutate!(AckEarly, !due, false) {
             return None;
         }
         self.head += 1;

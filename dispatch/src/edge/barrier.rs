@@ -32,7 +32,7 @@ impl<T> Barrier<T> {
 
     /// Records up to `last` were appended; what comes from here on waits for them.
     pub fn appended(&mut self, last: Seq) {
-        self.appended = self.appended.max(last);
+        self.appended = mutate!(BarrierForgets, self.appended.max(last), self.appended);
     }
 
     /// Takes an item; [`Barrier::release`] gives it back once its time has come.
@@ -59,7 +59,7 @@ impl<T> Barrier<T> {
     /// The next item that may be seen.
     pub fn release(&mut self) -> Option<T> {
         let (waits_for, _) = self.waiting.front()?;
-        if *waits_for > self.durable {
+        if mutate!(BarrierOpen, *waits_for > self.durable, false) {
             return None;
         }
         self.waiting.pop_front().map(|(_, item)| item)

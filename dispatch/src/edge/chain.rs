@@ -146,7 +146,7 @@ impl Reader {
             Ok((header, _)) if header.seq != seq => {
                 Some((seq, format!("in its place stands record {}", header.seq)))
             }
-            Ok((header, _)) if header.previous != self.end.hash => {
+            Ok((header, _)) if mutate!(ChainUnchecked, header.previous != self.end.hash, false) => {
                 Some((seq, "it does not follow the record before it".to_owned()))
             }
             Ok((header, fact)) => {
@@ -162,14 +162,14 @@ impl Reader {
             hash: ChainHash::of(record),
         };
         self.facts.push((header.seq, fact));
-        if header.last {
+        if mutate!(StepTorn, header.last, true) {
             self.whole = (self.end, self.facts.len());
         }
     }
 
     fn finish(mut self, stored: &[Seq]) -> Result<Replay, JournalError> {
         let (whole, facts) = self.whole;
-        if whole.seq < self.mark {
+        if mutate!(CorruptCut, whole.seq < self.mark, false) {
             let missing = || (self.end.seq.saturating_add(1), "it is missing".to_owned());
             let (seq, detail) = self.fault.unwrap_or_else(missing);
             let mark = self.mark;

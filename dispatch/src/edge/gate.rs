@@ -51,7 +51,7 @@ impl FenceGate {
     pub fn pass(&mut self, command: &Command, age_ms: u64) -> Result<(), Dropped> {
         let elevator = &command.elevator_id;
         let highest = self.highest(elevator);
-        if command.fence < highest && command.action != Action::Query {
+        if mutate!(GateOpen, command.fence < highest, false) && command.action != Action::Query {
             return Err(Dropped::LowerFence {
                 fence: command.fence,
                 highest,
@@ -64,7 +64,7 @@ impl FenceGate {
             // A grant stands whether or not this command of it is still young enough.
             self.highest.insert(elevator.clone(), command.fence);
         }
-        if age_ms >= command.expires_in_ms {
+        if mutate!(GateLate, age_ms >= command.expires_in_ms, false) {
             return Err(Dropped::Expired {
                 age_ms,
                 expires_in_ms: command.expires_in_ms,

@@ -19,7 +19,7 @@ const RAISE: u64 = 1_000;
 const TOLD_AGAIN_MS: u64 = 3_600_000;
 
 /// What is known of a device while the process runs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct DeviceWatch {
     /// The newest event.
     pub(super) seen: Option<(InstanceId, u64)>,

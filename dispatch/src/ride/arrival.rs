@@ -85,7 +85,13 @@ impl Step<'_> {
         };
         if progress.tries.remind < REMINDERS {
             progress.tries.remind += 1;
-            self.extend(order, span_ms);
+            mutate!(CloseUnconfirmed, self.extend(order, span_ms), {
+                self.extend(order, span_ms);
+                if let Some(elevator) = &ride.elevator {
+                    let landing = ride.to.clone();
+                    self.order(elevator, Aim::Close, Action::CloseDoor { landing });
+                }
+            });
         } else {
             let detail = format!("{} did not leave the car at {}", ride.robot, ride.to);
             self.hold(order, ReasonCode::ExitTimeout, &detail);

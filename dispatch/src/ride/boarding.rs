@@ -19,7 +19,7 @@ impl Step<'_> {
             self.next_candidate(&ride.order, elevator);
             return;
         }
-        let Some(reading) = self.read(elevator, since) else {
+        let Some(reading) = self.read(elevator, mutate!(GrantedUnread, since, 0)) else {
             return;
         };
         if reading.fault.is_some() {
@@ -50,7 +50,7 @@ impl Step<'_> {
         } else {
             0
         };
-        if self.read(elevator, known).is_none() {
+        if mutate!(StartBlind, self.read(elevator, known).is_none(), false) {
             self.ask_since(elevator, since);
             return;
         }
@@ -104,7 +104,14 @@ impl Step<'_> {
         } else {
             Instruction::Enter
         };
-        let span_ms = self.config.timing.entry_ms;
+        if let Some(elevator) = &ride.elevator
+            && let Some(car) = self.live.cars.get_mut(elevator)
+        {
+            // The car is there: a call that was not answered is not wanted any more.
+            car.efforts.drop_aim(Aim::Call);
+        }
+        let entry_ms = self.config.timing.entry_ms;
+        let span_ms = mutate!(EntryShort, entry_ms, entry_ms / 2);
         let shift = Shift::to(RideState::ElevatorArrived, instruction).within(span_ms);
         self.shift(&ride.order, shift);
     }
@@ -170,7 +177,7 @@ impl Step<'_> {
             .is_some_and(|config| goes_up(config, ride));
         let direction = if up { Direction::Up } else { Direction::Down };
         Action::HallCall {
-            landing: ride.from.clone(),
+            landing: mutate!(CallElsewhere, ride.from.clone(), ride.to.clone()),
             direction,
         }
     }
@@ -221,7 +228,7 @@ impl Step<'_> {
         let Some(progress) = self.progress(&ride.order) else {
             return true;
         };
-        if progress.second_period {
+        if mutate!(WaitingShort, progress.second_period, true) {
             let detail = format!("{elevator} did not come to {}", ride.from);
             self.fail(
                 &ride.order,

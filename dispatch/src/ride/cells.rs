@@ -6,8 +6,7 @@ use protocol::{Code, ElevatorId, OrderId, ReasonCode, limits};
 
 use super::Afterwards;
 use crate::effort::Aim;
-use crate::fact::Claim;
-use crate::fact::{Fact, KeptUntil, RideFact};
+use crate::fact::{Claim, Fact, KeptUntil, RideFact};
 use crate::state::Ride;
 use crate::step::{Shift, Step};
 
@@ -22,7 +21,6 @@ pub(super) enum Cell {
 }
 
 use Cell::{Accept, Duplicate, Refuse};
-
 pub(super) const WRONG_STATE: Cell = Refuse(Code::WrongState);
 
 impl Step<'_> {
@@ -30,7 +28,7 @@ impl Step<'_> {
         let permits = matches!(ride.instruction, Instruction::Enter | Instruction::Exit);
         if permits
             && let Some(elevator) = &ride.elevator
-            && !self.permission_is_fresh(ride, elevator)
+            && mutate!(QueryStale, !self.permission_is_fresh(ride, elevator), false)
         {
             self.instruct(&ride.order, Instruction::Stay);
             self.ask(elevator);
@@ -131,7 +129,7 @@ impl Step<'_> {
 
     pub(super) fn entered(&mut self, ride: &Ride) -> Cell {
         match ride.state {
-            RideState::Queued => WRONG_STATE,
+            RideState::Queued => mutate!(QueuedEntered, WRONG_STATE, Accept),
             RideState::Granted | RideState::WaitingHallCall => {
                 self.believe_inside(ride);
                 WRONG_STATE
@@ -245,7 +243,7 @@ impl Step<'_> {
                 Accept
             }
             RideState::Hold => WRONG_STATE,
-            RideState::Cancelled => Duplicate,
+            RideState::Cancelled => mutate!(CancelledAgain, Duplicate, WRONG_STATE),
             RideState::Expired | RideState::Failed => WRONG_STATE,
         }
     }
@@ -307,7 +305,9 @@ impl Step<'_> {
                 Some(elevator) => Afterwards::Keep(self.until_cleared(elevator, ride)),
                 None => Afterwards::Free,
             },
-            RideState::ElevatorArrived if !ride.inside => Afterwards::Keep(KeptUntil::Shut),
+            RideState::ElevatorArrived if mutate!(CancelInside, !ride.inside, true) => {
+                Afterwards::Keep(KeptUntil::Shut)
+            }
             RideState::ElevatorArrived
             | RideState::RobotEntered
             | RideState::Running

@@ -54,7 +54,17 @@ impl Step<'_> {
             (Claim::Entered, Occupancy::Full | Occupancy::NoSignal)
             | (Claim::CancelEnter { .. } | Claim::Exited, Occupancy::Empty)
             | (Claim::Exited, Occupancy::NoSignal) => true,
+            (Claim::Exited, Occupancy::Full | Occupancy::NotRead)
+                if mutate!(ExitedUnseen, false, true) =>
+            {
+                true
+            }
             (Claim::CancelEnter { .. }, Occupancy::NoSignal) => !shut_seen,
+            (Claim::Entered, Occupancy::Empty | Occupancy::NotRead)
+                if mutate!(EnteredUnseen, false, true) =>
+            {
+                true
+            }
             (Claim::Entered, Occupancy::Empty | Occupancy::NotRead)
             | (Claim::CancelEnter { .. } | Claim::Exited, Occupancy::Full | Occupancy::NotRead) => {
                 false
@@ -95,7 +105,8 @@ impl Step<'_> {
     pub(super) fn exit_car(&mut self, order: &OrderId, elevator: &ElevatorId) {
         self.release_hold(elevator);
         let shift = Shift::to(RideState::RobotExited, Instruction::Clear);
-        self.leave(order, shift, Afterwards::Keep(KeptUntil::ShutOrEmpty));
+        let until = Afterwards::Keep(KeptUntil::ShutOrEmpty);
+        self.leave(order, shift, mutate!(FreedAtExit, until, Afterwards::Free));
     }
 
     /// Looks again where that is due. Returns whether the ride left its state.

@@ -78,7 +78,11 @@ impl Step<'_> {
         });
         if elsewhere {
             car.efforts.drop_aim(Aim::Hold);
+        }
+        if car.hold_at.as_ref() != Some(landing) {
+            // A hold of another landing permits no crossing here.
             car.hold_until_ms = 0;
+            car.hold_at = Some(landing.clone());
         }
         if let Some(effort) = car.efforts.get(Aim::Hold)
             && let (Stage::Taken { .. }, Action::HoldDoor { hold_ms, .. }) =
@@ -91,7 +95,9 @@ impl Step<'_> {
         let due = match car.efforts.stage(Aim::Hold) {
             None | Some(Stage::Lost) => true,
             Some(Stage::Waiting | Stage::Sent | Stage::Unknown { .. }) => false,
-            Some(Stage::Taken { .. } | Stage::Failed { .. }) => now_ms >= car.hold_next_ms,
+            Some(Stage::Taken { .. } | Stage::Failed { .. }) => {
+                mutate!(HoldOnce, now_ms >= car.hold_next_ms, false)
+            }
         };
         let lasts = car.hold_lasts_ms(now_ms) >= valid_ms;
         if due {
@@ -106,10 +112,11 @@ impl Step<'_> {
         let hold_ms = self
             .elevator_config(elevator)
             .map_or(0, |config| config.hold_max_ms);
-        Action::HoldDoor {
-            landing: landing.clone(),
-            hold_ms,
-        }
+        let landing = landing.clone();
+        mutate!(HoldLong, Action::HoldDoor { landing, hold_ms }, {
+            let hold_ms = hold_ms.saturating_mul(2);
+            Action::HoldDoor { landing, hold_ms }
+        })
     }
 
     /// The hold was refused.

@@ -92,7 +92,7 @@ impl Step<'_> {
                 ReasonCode::ControllerLost | ReasonCode::DoorFault | ReasonCode::TravelTimeout
             )
         });
-        if !passes || !self.may_cross(elevator, landing, since) {
+        if mutate!(HoldPasses, !passes, false) || !self.may_cross(elevator, landing, since) {
             return false;
         }
         match ride.held_from {
@@ -201,7 +201,7 @@ impl Step<'_> {
             Occupancy::NoSignal => !shut_seen,
             Occupancy::Full | Occupancy::NotRead => false,
         };
-        if empty {
+        if mutate!(HoldEmptied, empty, true) {
             self.fail_held(ride);
         }
     }

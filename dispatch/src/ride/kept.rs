@@ -49,7 +49,10 @@ impl Step<'_> {
         let reading = self.read(elevator, since).cloned();
         let done = match &until {
             KeptUntil::ShutOrEmpty => self.after_exit(elevator, reading.as_ref()),
-            KeptUntil::Shut => reading.as_ref().is_some_and(Reading::is_shut),
+            KeptUntil::Shut => {
+                let shut = reading.as_ref().is_some_and(Reading::is_shut);
+                mutate!(FreeUnseen, shut, true)
+            }
             KeptUntil::CallCleared { landing, up } => {
                 self.call_cleared(elevator, landing, *up, reading.as_ref())
             }
@@ -161,7 +164,7 @@ impl Step<'_> {
                     return false;
                 }
                 match registered {
-                    Some(registered) => !registered && !open_there,
+                    Some(registered) => mutate!(CallUncleared, !registered && !open_there, true),
                     None => came_and_shut,
                 }
             }

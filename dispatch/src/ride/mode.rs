@@ -40,10 +40,14 @@ impl Step<'_> {
         {
             return;
         }
-        self.record(Fact::Site(SiteFact::Fire {
-            zone: zone.clone(),
-            at: self.now.wall,
-        }));
+        mutate!(
+            FireUnlatched,
+            self.record(Fact::Site(SiteFact::Fire {
+                zone: zone.clone(),
+                at: self.now.wall,
+            })),
+            ()
+        );
         self.live.site_due = true;
         self.touch_zone(zone);
     }

@@ -100,7 +100,7 @@ impl Step<'_> {
             self.refuse(asked, Code::UnknownOrder, detail);
             return Found::Nothing;
         };
-        if row.robot != asked.robot {
+        if mutate!(AnyOwner, row.robot != asked.robot, false) {
             let detail = format!("order_id {order} belongs to another robot");
             self.refuse(asked, Code::NotOwner, detail);
             return Found::Nothing;
@@ -161,7 +161,7 @@ impl Step<'_> {
                 self.refuse(asked, Code::Malformed, detail);
                 true
             }
-            (Some(given), Some(fence)) if required && given != fence => {
+            (Some(given), Some(fence)) if required && mutate!(AnyFence, given != fence, false) => {
                 if claims_inside && given < fence {
                     self.stranger_after_end(order, Some(given), &asked.robot);
                 }
@@ -192,7 +192,7 @@ impl Step<'_> {
         let Some(named) = &event.elevator_id else {
             return false;
         };
-        if elevator == Some(named) {
+        if mutate!(AnyElevator, elevator == Some(named), true) {
             return false;
         }
         self.stranger_in(named, &event.order_id, &asked.robot);

@@ -75,7 +75,10 @@ impl Step<'_> {
             RideState::Granted => (Some(timing.grant_check_ms), Instruction::Approach),
             RideState::WaitingHallCall => (Some(timing.hall_call_ms), Instruction::Approach),
             RideState::ElevatorArrived if !inside => (Some(timing.entry_ms), Instruction::Approach),
-            RideState::ElevatorArrived => (Some(timing.entry_ms), Instruction::Stay),
+            RideState::ElevatorArrived => (
+                Some(timing.entry_ms),
+                mutate!(StartPermits, Instruction::Stay, ride.instruction),
+            ),
             RideState::RobotEntered => (Some(timing.door_close_ms), Instruction::Ride),
             RideState::Running => (Some(timing.travel_ms), Instruction::Ride),
             RideState::TargetArrived => (Some(timing.exit_ms), Instruction::Stay),

@@ -48,7 +48,7 @@ impl Step<'_> {
             self.entered_is_over(ride, elevator, reading.as_ref());
             return;
         }
-        if called {
+        if mutate!(CloseUncalled, called, true) {
             self.close(ride, elevator, reading.as_ref());
         }
     }
@@ -137,7 +137,7 @@ impl Step<'_> {
             return true;
         }
         if moving || elsewhere {
-            if registered && reading.is_shut() {
+            if registered && mutate!(RunUnshut, reading.is_shut(), true) {
                 self.start_running(ride, elevator);
             } else if moving {
                 let detail = format!("{elevator} moved before its call and door were confirmed");
@@ -265,7 +265,12 @@ impl Step<'_> {
         {
             progress.door_opened = true;
         }
-        if self.is_open(elevator, &ride.to, since) {
+        let there = self.is_open(elevator, &ride.to, since);
+        if mutate!(
+            AnyFloor,
+            there,
+            self.open_landing(elevator, since).is_some()
+        ) {
             if self.hold_open(ride, elevator, &ride.to) && self.may_cross(elevator, &ride.to, since)
             {
                 self.go_to_target(order);

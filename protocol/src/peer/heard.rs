@@ -3,10 +3,12 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::application::{self, Told};
+use crate::client::{ClaimView, ClientReply};
 use crate::elevator::{ElevatorCommand, ElevatorView};
 use crate::floor::{FloorLabel, Landing, Side};
 use crate::hardware::{Action, Command, Direction};
-use crate::id::{CommandId, ElevatorId, Fence, GatewayId, MessageId, OrderId, RobotId};
+use crate::id::{ClientId, CommandId, ElevatorId, Fence, GatewayId, MessageId, OrderId, RobotId};
 use crate::ops::{Alarm, GatewayConnection, SiteView};
 use crate::ride::{RideReply, RideView};
 use crate::time::{Seconds, Timestamp};
@@ -56,6 +58,20 @@ pub enum Said {
     ElevatorState(ElevatorView),
     /// `elevators/{e}/command`.
     ElevatorCommand(ElevatorCommand),
+    /// `clients/{client}/reply`: an answer.
+    ClientReply {
+        /// To whom.
+        client: ClientId,
+        /// The answer.
+        reply: Box<ClientReply>,
+    },
+    /// `clients/{client}/reply`: a claim.
+    ClaimState {
+        /// To whom.
+        client: ClientId,
+        /// The claim.
+        view: Box<ClaimView>,
+    },
     /// `ops/alarm`.
     Alarm(Alarm),
     /// `ops/alarms`.
@@ -96,38 +112,61 @@ impl Heard {
     /// # Errors
     /// [`HearError`] says what is wrong.
     pub fn read(topics: &Topics, topic: &str, payload: &[u8]) -> Result<Self, HearError> {
+        let said = Said::read(topics, topic, payload)?;
+        let bad = |source| HearError::Payload {
+            topic: topic.to_owned(),
+            source,
+        };
+        let head = if payload.is_empty() {
+            None
+        } else {
+            Some(body(payload).map_err(bad)?)
+        };
+        Ok(Self { head, said })
+    }
+}
+
+impl Said {
+    /// Reads what a message of the gateway says, without its head.
+    ///
+    /// # Errors
+    /// As for [`Heard::read`].
+    pub fn read(topics: &Topics, topic: &str, payload: &[u8]) -> Result<Self, HearError> {
         let not_heard = || HearError::Topic(topic.to_owned());
         let named = topics.parse(topic).ok_or_else(not_heard)?;
         if let (Topic::RideState(robot), []) = (&named, payload) {
-            let said = Said::RideState {
+            return Ok(Self::RideState {
                 robot: robot.clone(),
                 view: None,
-            };
-            return Ok(Self { head: None, said });
+            });
         }
         let bad = |source| HearError::Payload {
             topic: topic.to_owned(),
             source,
         };
-        let said = match named {
-            Topic::RideReply(robot) => Said::RideReply {
+        Ok(match named {
+            Topic::RideReply(robot) => Self::RideReply {
                 robot,
                 reply: body(payload).map_err(bad)?,
             },
-            Topic::RideState(robot) => Said::RideState {
+            Topic::RideState(robot) => Self::RideState {
                 robot,
                 view: Some(body(payload).map_err(bad)?),
             },
-            Topic::ElevatorState(_) => Said::ElevatorState(body(payload).map_err(bad)?),
+            Topic::ElevatorState(_) => Self::ElevatorState(body(payload).map_err(bad)?),
             Topic::ElevatorCommand(_) => {
                 let told: CommandBody = body(payload).map_err(bad)?;
-                Said::ElevatorCommand(told.command()?)
+                Self::ElevatorCommand(told.command()?)
             }
-            Topic::Alarm => Said::Alarm(body(payload).map_err(bad)?),
-            Topic::Alarms => Said::Alarms(body::<AlarmsBody>(payload).map_err(bad)?.alarms),
-            Topic::Site => Said::Site(body(payload).map_err(bad)?),
+            Topic::ClientReply(client) => match application::read(payload).map_err(bad)? {
+                Told::Reply(reply) => Self::ClientReply { client, reply },
+                Told::Claim(view) => Self::ClaimState { client, view },
+            },
+            Topic::Alarm => Self::Alarm(body(payload).map_err(bad)?),
+            Topic::Alarms => Self::Alarms(body::<AlarmsBody>(payload).map_err(bad)?.alarms),
+            Topic::Site => Self::Site(body(payload).map_err(bad)?),
             Topic::GatewayConnection(gateway) => {
-                Said::GatewayConnection(gateway, body(payload).map_err(bad)?)
+                Self::GatewayConnection(gateway, body(payload).map_err(bad)?)
             }
             Topic::RideRequest(_)
             | Topic::RideEvent(_)
@@ -135,15 +174,10 @@ impl Heard {
             | Topic::RobotStatus(_)
             | Topic::RobotConnection(_)
             | Topic::ClientRequest(_)
-            | Topic::ClientReply(_)
             | Topic::DeviceCommand(_)
             | Topic::DeviceEvent(_)
             | Topic::DeviceState(_)
             | Topic::ElevatorEvent(_) => return Err(not_heard()),
-        };
-        Ok(Self {
-            head: Some(body(payload).map_err(bad)?),
-            said,
         })
     }
 }

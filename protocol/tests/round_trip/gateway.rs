@@ -10,6 +10,7 @@ use protocol::ops::{
 use protocol::ride::{Instruction, Reason, ReplyResult, RideReply, RideState, RideView};
 use protocol::{AlarmCode, Code, Fence, Outgoing, ReasonCode, Side};
 
+use crate::applications::{claim_state, client_reply};
 use crate::parts::{
     connection_state, doors, floor, id, landing, moment, opt, seconds, sentence, some,
 };
@@ -292,6 +293,8 @@ pub(crate) fn outgoing() -> impl Strategy<Value = Outgoing> {
         command().prop_map(Outgoing::ElevatorCommand),
         alarm().prop_map(Outgoing::Alarm),
         prop::collection::vec(alarm(), 0..4).prop_map(Outgoing::Alarms),
+        client_reply(),
+        claim_state(),
         site().prop_map(Outgoing::Site),
         presence,
     ]

@@ -1,5 +1,6 @@
 //! What one side writes the other reads back, for any content; and no bytes make the reader panic.
 
+mod applications;
 mod gateway;
 mod parts;
 mod peers;
@@ -97,13 +98,11 @@ fn as_said(message: Outgoing) -> Said {
         Outgoing::Alarm(alarm) => Said::Alarm(alarm),
         Outgoing::Alarms(alarms) => Said::Alarms(alarms),
         Outgoing::Site(site) => Said::Site(site),
-        Outgoing::ClientReply { .. }
-        | Outgoing::ClaimState { .. }
-        | Outgoing::RentalState { .. }
+        Outgoing::ClientReply { client, reply } => Said::ClientReply { client, reply },
+        Outgoing::ClaimState { client, view } => Said::ClaimState { client, view },
+        Outgoing::RentalState { .. }
         | Outgoing::DeviceCommand { .. }
-        | Outgoing::DeviceState(_) => {
-            panic!("applications and devices read JSON by themselves")
-        }
+        | Outgoing::DeviceState(_) => panic!("devices and those who rent them read JSON"),
         Outgoing::GatewayConnection(gateway, connection) => {
             Said::GatewayConnection(gateway, connection)
         }
@@ -119,6 +118,7 @@ fn read_on_every_topic(bytes: &[u8], retained: bool) {
         site::STATUS,
         site::CONNECTION,
         site::CONTROLLER,
+        "clients/app-1/request",
         "gateways/gw-1/connection",
         "robots/R001/ride/state",
         "elevators/EL001/state",

@@ -114,6 +114,8 @@ pub struct CarFaults {
     pub mode_unreadable: bool,
     /// The calls cannot be read.
     pub calls_unreadable: bool,
+    /// The controller shows a floor that is so many off.
+    pub floors_off: i32,
     /// A text that the controller shows as its fault.
     pub fault: Option<String>,
 }
@@ -121,6 +123,18 @@ pub struct CarFaults {
 impl CarFaults {
     pub(super) fn refuses_to_open(&self) -> bool {
         self.door == Some(DoorStuck::Closed)
+    }
+
+    /// The floor that is shown instead of `floor`.
+    pub(super) fn shown_floor(&self, floor: usize, floors: usize) -> usize {
+        let magnitude = usize::try_from(self.floors_off.unsigned_abs()).unwrap_or(usize::MAX);
+        if self.floors_off >= 0 {
+            floor
+                .saturating_add(magnitude)
+                .min(floors.saturating_sub(1))
+        } else {
+            floor.saturating_sub(magnitude)
+        }
     }
 
     /// Where a trip to `meant` ends; the fault acts once.

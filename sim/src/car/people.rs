@@ -70,12 +70,16 @@ impl Car {
     /// Somebody carries a robot away, wherever it is: no rule of crossing applies.
     pub fn carry_out(&mut self, now_ms: u64, robot: &RobotId) {
         self.advance(now_ms);
-        self.doorway.remove(robot);
+        let on_threshold = self.doorway.remove(robot).is_some();
         if self.occupants.remove(robot) {
             let floor = self.floor();
             self.note(CarEvent::Left {
                 robot: robot.clone(),
                 floor,
+            });
+        } else if on_threshold {
+            self.note(CarEvent::OffDoorway {
+                robot: robot.clone(),
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use protocol::hardware::{Call, Door, Mode, Motion, Reading};
 use protocol::ops::Presence;
-use protocol::{Landing, Side};
+use protocol::{FloorLabel, Landing, Side};
 
 use super::{Car, Place};
 
@@ -12,7 +12,7 @@ impl Car {
         self.advance(now_ms);
         let (motion, between_floors) = self.motion();
         Reading {
-            floor: (!between_floors).then(|| self.floor()),
+            floor: (!between_floors).then(|| self.shown_floor()),
             front: self.door(Side::Front).seen(),
             rear: self.config.has_rear().then(|| self.door(Side::Rear).seen()),
             motion,
@@ -26,6 +26,18 @@ impl Car {
             calls: (!self.faults.calls_unreadable).then(|| self.lit()),
             fault: self.faults.fault.clone(),
         }
+    }
+
+    fn shown_floor(&self) -> FloorLabel {
+        let floor = self.floor();
+        if self.faults.floors_off == 0 {
+            return floor;
+        }
+        let floors = &self.config.floors;
+        let index = self.config.index(&floor).unwrap_or(0);
+        floors[self.faults.shown_floor(index, floors.len())]
+            .label
+            .clone()
     }
 
     /// Whether the car stands level at the landing with its door fully open.

@@ -14,6 +14,7 @@ use super::robot::{Habits, Order, Robot, Whereabouts};
 use super::schedule::Part;
 use super::tale::Tale;
 use super::{EGRESS, INGEST, World};
+use crate::check::Seen;
 
 impl World {
     /// Starts the gateway on what the disk holds. With `restored` the operator says that the data
@@ -29,15 +30,19 @@ impl World {
         let (now_ms, sync_ms) = (self.now_ms, self.config.sync_ms);
         match Gateway::start(site, topics, instance, now_ms, sync_ms, &mut self.disk) {
             Ok(mut gateway) => {
+                let last = gateway.appended();
+                let left = self.left.take().filter(|(end, _)| *end == last);
+                let same = left.map(|(_, state)| state == *gateway.core().state());
+                self.checker.saw(now_ms, Seen::Started { last, same });
                 gateway.steps().keep(self.config.steps);
                 self.gateway = Some(gateway);
             }
             Err(error) => {
-                self.tell(Tale::Ended(error.to_string()));
+                self.ended(&error);
                 return;
             }
         }
-        self.tell(Tale::Started);
+        self.tell(|| Tale::Started);
         self.input(Input::Start { restored });
         self.connect_gateway();
         for place in 0..self.elevators.len() {
@@ -53,14 +58,22 @@ impl World {
     /// the first `kept` survive.
     pub fn crash_gateway(&mut self, kept: usize) {
         let lost = self.disk.unsynced().saturating_sub(kept);
-        self.tell(Tale::Crashed { lost });
+        self.tell(|| Tale::Crashed { lost });
         self.disk.power_cut(kept);
         self.lose_gateway();
     }
 
     pub(super) fn lose_gateway(&mut self) {
-        self.gateway = None;
+        // Whatever ended the process: what it wrote is in the memory of the machine, which goes on.
+        self.disk.power_cut(usize::MAX);
+        let survived = self.disk.last();
+        self.checker.saw(self.now_ms, Seen::Crashed { survived });
+        let left = self.gateway.take().filter(|it| it.appended() == survived);
+        self.left = left.map(|it| (survived, it.core().state().clone()));
         self.granted_ms = None;
+        self.ready = false;
+        self.stalled_ms = None;
+        self.waiting.clear();
         self.broker.disconnect(self.now_ms, INGEST, false);
         self.broker.disconnect(self.now_ms, EGRESS, false);
         for controller in &mut self.elevators {
@@ -72,30 +85,12 @@ impl World {
 
     /// Connects both clients of the gateway and subscribes.
     fn connect_gateway(&mut self) {
-        let Some(gateway) = &self.gateway else { return };
-        let will = gateway.will(self.wall());
-        let Some((ingest, _)) = self.broker.connect(INGEST, false, None) else {
+        let stands = self.gateway.is_none() || self.stalled_ms.is_some();
+        if stands || self.broker.is_down() {
             return;
-        };
-        let Some((egress, _)) = self.broker.connect(EGRESS, true, Some(will)) else {
-            return;
-        };
-        self.ingest_epoch = ingest;
-        self.egress_epoch = egress;
-        if let Some(gateway) = &mut self.gateway {
-            gateway.ingest_opened(ingest);
         }
-        self.broker.resume(self.now_ms, INGEST);
-        let mut filters = self.topics.ingest_filters(&self.site.gateway);
-        filters.extend(self.topics.start_filters());
-        for filter in filters {
-            self.broker.subscribe(self.now_ms, INGEST, &filter);
-        }
-        self.granted_ms = Some(self.now_ms + 2 * self.config.latency_ms + 1);
-        let moment = self.moment();
-        if let Some(gateway) = &mut self.gateway {
-            gateway.egress(moment, true);
-        }
+        self.connect_ingest();
+        self.connect_egress();
         self.flush_gateway();
     }
 
@@ -106,10 +101,7 @@ impl World {
             self.robots[place].set_connected(false);
             self.flush_robot(place);
         }
-        let moment = self.moment();
-        if let Some(gateway) = &mut self.gateway {
-            gateway.egress(moment, false);
-        }
+        self.egress(false);
         self.granted_ms = None;
         self.input(Input::Broker { up: false });
     }
@@ -212,21 +204,37 @@ impl World {
         self.cut_robot_at(place);
     }
 
+    /// A robot starts anew where it is, with radio.
+    pub fn reboot_robot(&mut self, id: &RobotId) {
+        let Some(place) = self.robot_places.get(id).copied() else {
+            return;
+        };
+        self.robots[place].reboot();
+        self.cut_robot_at(place);
+        self.connect_robot_at(place);
+    }
+
+    /// A robot does and hears nothing for `span_ms`.
+    pub fn freeze_robot(&mut self, id: &RobotId, span_ms: u64) {
+        let until_ms = self.now_ms + span_ms;
+        self.with_robot(id, |robot| robot.freeze(until_ms));
+    }
+
     /// A robot asks for a ride. The record knows the order from here on.
     pub fn request(&mut self, id: &RobotId, order: Order) {
         let Some(place) = self.robot_places.get(id).copied() else {
             return;
         };
-        let (now_ms, wall) = (self.now_ms, self.wall());
+        let (now_ms, wall) = (self.now_ms, self.robot_wall(place));
         let is_new = self.robots[place].order().is_none() && !order.dry_run;
-        if is_new && !self.record.rides().contains_key(&order.id) {
-            let entry = crate::record::Entry::Asked {
-                robot: id.clone(),
-                order: order.id.clone(),
-                from: order.from.clone(),
-                to: order.to.clone(),
+        if is_new && !self.record().rides().contains_key(&order.id) {
+            let asked = Seen::Asked {
+                robot: id,
+                order: &order.id,
+                from: &order.from,
+                to: &order.to,
             };
-            self.record.note(now_ms, entry);
+            self.checker.saw(now_ms, asked);
         }
         self.robots[place].request(now_ms, wall, order);
         self.flush_robot(place);

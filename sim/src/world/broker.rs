@@ -1,35 +1,29 @@
 //! A model of an MQTT broker: QoS 1 in order, retained messages, wills, sessions.
 //!
-//! Every hop takes the same time, so what leaves in order arrives in order.
+//! Every hop takes the same time, so what leaves in order arrives in order, but for bad weather.
 
 mod filter;
+mod session;
 mod transit;
+mod weather;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::Envelope;
 
 use self::filter::matches;
+use self::session::Session;
 pub use self::transit::Arrival;
 use self::transit::Transit;
+use self::weather::Sky;
+pub use self::weather::{Mishaps, Weather};
 
 /// Messages that a session keeps for a client; a real broker drops the newest beyond.
 const QUEUE_MAX: usize = 100_000;
+/// Topics whose clients are remembered.
+const ROUTES_MAX: usize = 10_000;
 /// Messages under way to one client without acknowledgement.
 const WINDOW: usize = 100;
-
-#[derive(Debug, Default)]
-struct Session {
-    connected: bool,
-    clean: bool,
-    epoch: u64,
-    filters: BTreeSet<String>,
-    queue: VecDeque<(Envelope, bool)>,
-    /// Sent on this connection and not acknowledged.
-    flight: BTreeMap<u64, (Envelope, bool)>,
-    next_packet: u64,
-    will: Option<Envelope>,
-}
 
 /// The broker.
 #[derive(Debug, Default)]
@@ -40,12 +34,15 @@ pub struct ModelBroker {
     subscribers: BTreeMap<String, BTreeSet<String>>,
     /// Those filters that stand for more than one topic; few, however many clients there are.
     wild: BTreeSet<String>,
+    /// The clients of each topic, until anybody subscribes anew.
+    routes: BTreeMap<String, Vec<String>>,
     retained: BTreeMap<String, Envelope>,
     transit: BTreeMap<(u64, u64), Transit>,
     /// Numbers what is in transit.
     count: u64,
     down: bool,
     dropped: u64,
+    sky: Sky,
 }
 
 impl ModelBroker {
@@ -58,88 +55,31 @@ impl ModelBroker {
         }
     }
 
-    /// A client connects; one with the same id is thrown out. Returns the number of the connection
-    /// and whether the broker knew the session; `None` while the broker is down.
-    pub fn connect(
-        &mut self,
-        client: &str,
-        clean: bool,
-        will: Option<Envelope>,
-    ) -> Option<(u64, bool)> {
-        if self.down {
-            return None;
-        }
-        let before = self.sessions.entry(client.to_owned()).or_default();
-        let known = before.epoch > 0 && !before.clean && !clean;
-        let epoch = before.epoch + 1;
-        if !known {
-            self.forget(client);
-        }
-        let session = self.sessions.entry(client.to_owned()).or_default();
-        session.connected = true;
-        session.clean = clean;
-        session.epoch = epoch;
-        session.will = will;
-        Some((epoch, known))
+    /// From here on messages fare like this, by the chance of a seed.
+    pub fn set_weather(&mut self, weather: Weather, seed: u64) {
+        self.sky.set(weather, seed);
     }
 
-    /// What the broker kept for a client that connected again is sent from here on.
-    pub fn resume(&mut self, now_ms: u64, client: &str) {
-        self.send(now_ms, client);
+    /// A client reads nothing until then: what comes for it waits.
+    pub fn stall(&mut self, client: &str, until_ms: u64) {
+        self.sky.stall(client, until_ms);
     }
 
-    /// A connection ends; without good bye the broker says the will.
-    pub fn disconnect(&mut self, now_ms: u64, client: &str, good_bye: bool) {
-        let Some(session) = self.sessions.get_mut(client) else {
-            return;
-        };
-        if !session.connected {
-            return;
-        }
-        session.connected = false;
-        while let Some((_, unacknowledged)) = session.flight.pop_last() {
-            session.queue.push_front(unacknowledged);
-        }
-        let (clean, will) = (session.clean, session.will.take());
-        if clean {
-            session.queue.clear();
-            self.unsubscribe_all(client);
-        }
-        if let Some(will) = will.filter(|_| !good_bye) {
-            self.route(now_ms, will);
-        }
+    /// Good weather, and every client reads.
+    pub fn clear_sky(&mut self) {
+        self.sky.clear();
     }
 
-    /// A client subscribes; retained messages follow.
-    pub fn subscribe(&mut self, now_ms: u64, client: &str, filter: &str) {
-        let Some(session) = self.sessions.get_mut(client) else {
-            return;
-        };
-        session.filters.insert(filter.to_owned());
-        if filter.contains(['+', '#']) {
-            self.wild.insert(filter.to_owned());
-        }
-        self.subscribers
-            .entry(filter.to_owned())
-            .or_default()
-            .insert(client.to_owned());
-        let kept = self
-            .retained
-            .values()
-            .filter(|envelope| matches(filter, &envelope.topic));
-        session
-            .queue
-            .extend(kept.map(|envelope| (envelope.clone(), true)));
-        self.send(now_ms, client);
+    /// What happened to messages so far.
+    #[must_use]
+    pub fn mishaps(&self) -> Mishaps {
+        self.sky.mishaps
     }
 
-    /// A client gives up a subscription.
-    pub fn unsubscribe(&mut self, client: &str, filter: &str) {
-        if let Some(session) = self.sessions.get_mut(client) {
-            session.filters.remove(filter);
-        }
-        if let Some(clients) = self.subscribers.get_mut(filter) {
-            clients.remove(client);
+    /// Somebody else publishes, at this moment.
+    pub fn inject(&mut self, now_ms: u64, envelope: Envelope) {
+        if !self.down {
+            self.route(now_ms, envelope);
         }
     }
 
@@ -246,6 +186,12 @@ impl ModelBroker {
                     id,
                     envelope,
                 } => {
+                    if !self.is_live(&client, epoch) && self.sky.loses() {
+                        continue;
+                    }
+                    if self.sky.twice() {
+                        self.route(at_ms, envelope.clone());
+                    }
                     self.route(at_ms, envelope);
                     self.put(
                         at_ms,
@@ -263,6 +209,8 @@ impl ModelBroker {
                     {
                         session.flight.remove(&packet);
                         self.send(at_ms, &client);
+                    } else {
+                        self.sky.mishaps.acks_lost += 1;
                     }
                 }
             }
@@ -273,9 +221,13 @@ impl ModelBroker {
     fn is_current(&self, arrival: &Arrival) -> bool {
         let (Arrival::Message { client, epoch, .. } | Arrival::Published { client, epoch, .. }) =
             arrival;
+        self.is_live(client, *epoch)
+    }
+
+    fn is_live(&self, client: &str, epoch: u64) -> bool {
         self.sessions
             .get(client)
-            .is_some_and(|session| session.connected && session.epoch == *epoch)
+            .is_some_and(|session| session.connected && session.epoch == epoch)
     }
 
     fn route(&mut self, now_ms: u64, envelope: Envelope) {
@@ -287,49 +239,33 @@ impl ModelBroker {
                     .insert(envelope.topic.clone(), envelope.clone());
             }
         }
-        let wild = self
-            .wild
-            .iter()
-            .filter(|filter| matches(filter, &envelope.topic));
-        let clients: BTreeSet<_> = wild
-            .chain([&envelope.topic])
-            .filter_map(|filter| self.subscribers.get(filter))
-            .flatten()
-            .cloned()
-            .collect();
-        for client in clients {
-            if let Some(session) = self.sessions.get_mut(&client) {
+        let clients = self.routes.remove(&envelope.topic);
+        let clients = clients.unwrap_or_else(|| self.clients_of(&envelope.topic));
+        for client in &clients {
+            if let Some(session) = self.sessions.get_mut(client) {
                 if session.queue.len() >= QUEUE_MAX {
                     self.dropped += 1;
                 } else {
                     session.queue.push_back((envelope.clone(), false));
                 }
             }
-            self.send(now_ms, &client);
+            self.send(now_ms, client);
+        }
+        if self.routes.len() < ROUTES_MAX {
+            self.routes.insert(envelope.topic, clients);
         }
     }
 
-    /// A session is new, but for the number of its connections.
-    fn forget(&mut self, client: &str) {
-        self.unsubscribe_all(client);
-        if let Some(session) = self.sessions.get_mut(client) {
-            *session = Session {
-                epoch: session.epoch,
-                clean: true,
-                ..Session::default()
-            };
-        }
-    }
-
-    fn unsubscribe_all(&mut self, client: &str) {
-        let Some(session) = self.sessions.get_mut(client) else {
-            return;
-        };
-        for filter in std::mem::take(&mut session.filters) {
-            if let Some(clients) = self.subscribers.get_mut(&filter) {
-                clients.remove(client);
-            }
-        }
+    /// Who subscribed to a topic.
+    fn clients_of(&self, topic: &String) -> Vec<String> {
+        let wild = self.wild.iter().filter(|filter| matches(filter, topic));
+        let clients: BTreeSet<_> = wild
+            .chain([topic])
+            .filter_map(|filter| self.subscribers.get(filter))
+            .flatten()
+            .cloned()
+            .collect();
+        clients.into_iter().collect()
     }
 
     fn send(&mut self, now_ms: u64, client: &str) {
@@ -363,8 +299,15 @@ impl ModelBroker {
 
     fn put(&mut self, now_ms: u64, transit: Transit) {
         self.count += 1;
-        self.transit
-            .insert((now_ms + self.latency_ms, self.count), transit);
+        let at_ms = now_ms + self.latency_ms;
+        let at_ms = match &transit {
+            Transit::ToClient(Arrival::Message { client, topic, .. }) => {
+                self.sky.arrival_ms(client, topic, at_ms)
+            }
+            Transit::ToClient(Arrival::Published { client, .. }) => self.sky.read_ms(client, at_ms),
+            Transit::ToBroker { .. } | Transit::Acknowledged { .. } => at_ms,
+        };
+        self.transit.insert((at_ms, self.count), transit);
     }
 }
 

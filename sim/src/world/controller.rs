@@ -3,6 +3,8 @@
 //! It keeps what `wire.md` section 6 asks of controllers: it answers `query` by one snapshot,
 //! drops what has a lower fence, and repeats its answer for a command that it knows.
 
+mod trouble;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use protocol::hardware::{Action, Change, Command, Door, Motion, Outcome, Reading, Report};
@@ -75,6 +77,14 @@ pub struct Controller {
     shown: [Door; 2],
     /// Door signals under way.
     late: Vec<(u64, Side, Door)>,
+    /// How much later than usual it answers at most.
+    slow_max_ms: u64,
+    /// When its last word arrives; none overtakes another.
+    last_ms: u64,
+    /// It says everything twice.
+    stutters: bool,
+    /// It shows this, whatever is.
+    stale: Option<Reading>,
 }
 
 impl Controller {
@@ -97,6 +107,10 @@ impl Controller {
             refusals: BTreeMap::new(),
             shown: [Door::Closed; 2],
             late: Vec::new(),
+            slow_max_ms: 0,
+            last_ms: 0,
+            stutters: false,
+            stale: None,
         }
     }
 
@@ -123,32 +137,6 @@ impl Controller {
             self.incoming
                 .push_back((now_ms + self.config.command_ms, command, asked_ms));
         }
-    }
-
-    /// Neither hears nor speaks, or does both again.
-    pub fn set_silent(&mut self, silent: bool) {
-        self.hears = !silent;
-        self.speaks = !silent;
-    }
-
-    /// Does what it is told and says nothing, or speaks again.
-    pub fn set_mute(&mut self, mute: bool) {
-        self.speaks = !mute;
-    }
-
-    /// Refuses so many commands of that word.
-    pub fn refuse(&mut self, word: &str, times: u32) {
-        self.refusals.insert(word.to_owned(), times);
-    }
-
-    /// How late the signals of the doors are from here on, from and to.
-    pub fn set_door_lag(&mut self, from_ms: u64, to_ms: u64) {
-        self.config.door_lag_ms = (from_ms, to_ms);
-    }
-
-    /// The gateway that asked is gone: nothing that is under way to it arrives.
-    pub fn cut(&mut self) {
-        self.outgoing.clear();
     }
 
     /// When something happens next.
@@ -342,6 +330,9 @@ impl Controller {
 
     fn reading(&mut self, now_ms: u64) -> Reading {
         let mut reading = self.car.snapshot(now_ms);
+        if let Some(stale) = &self.stale {
+            return stale.clone();
+        }
         if self.config.door_lag_ms.1 > 0 || !self.late.is_empty() {
             reading.front = self.shown[index(Side::Front)];
             reading.rear = reading.rear.map(|_| self.shown[index(Side::Rear)]);
@@ -350,11 +341,22 @@ impl Controller {
     }
 
     fn say(&mut self, now_ms: u64, report: Report) {
-        if self.speaks {
-            self.count += 1;
-            self.outgoing
-                .insert((now_ms + self.config.answer_ms, self.count), report);
+        if !self.speaks {
+            return;
         }
+        let slow_ms = if self.slow_max_ms > 0 {
+            self.dice.between(0, self.slow_max_ms)
+        } else {
+            0
+        };
+        let at_ms = (now_ms + self.config.answer_ms + slow_ms).max(self.last_ms);
+        self.last_ms = at_ms;
+        if self.stutters {
+            self.count += 1;
+            self.outgoing.insert((at_ms, self.count), report.clone());
+        }
+        self.count += 1;
+        self.outgoing.insert((at_ms, self.count), report);
     }
 }
 

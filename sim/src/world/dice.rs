@@ -1,7 +1,7 @@
 //! Chance with a seed: the same seed, the same run.
 
 /// A stream of numbers (SplitMix64).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Dice {
     state: u64,
 }

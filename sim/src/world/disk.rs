@@ -1,10 +1,14 @@
 //! A disk that keeps what was synced and, after a power cut, of the rest only what it likes.
 
+mod cut;
+
 use std::collections::BTreeMap;
 
 use dispatch::edge::{
     Anchor, Batch, Chain, Journal, JournalError, LedgerChange, Loaded, Seq, replay,
 };
+
+pub use self::cut::Cut;
 
 /// One batch that was appended and not synced.
 #[derive(Debug, Clone)]
@@ -17,7 +21,8 @@ struct Unsynced {
 #[derive(Debug, Clone, Default)]
 pub struct ModelDisk {
     records: BTreeMap<Seq, Vec<u8>>,
-    ledger: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Each row with the record that it was made with.
+    ledger: BTreeMap<Vec<u8>, (Seq, Vec<u8>)>,
     snapshot: Option<(Seq, Vec<u8>)>,
     /// The record that the snapshot covers last.
     anchor: Anchor,
@@ -29,6 +34,14 @@ pub struct ModelDisk {
     /// Hashes by number, so that a snapshot knows its anchor.
     anchors: BTreeMap<Seq, Anchor>,
     failing: bool,
+    /// So many more syncs fail, though appends do not.
+    failing_syncs: u32,
+    /// It failed since it was loaded last.
+    failed: bool,
+    /// After a power cut: all up to this record is whole.
+    whole_to: Option<Seq>,
+    /// A record that was altered, as it was before.
+    altered: Option<(Seq, Vec<u8>)>,
     syncs: u64,
 }
 
@@ -39,22 +52,40 @@ impl ModelDisk {
         Self::default()
     }
 
-    /// The power goes: of the batches that were not synced only the first `kept` are there later.
-    pub fn power_cut(&mut self, kept: usize) {
-        let survived: Vec<_> = std::mem::take(&mut self.unsynced)
-            .into_iter()
-            .take(kept)
-            .collect();
-        for batch in survived {
-            self.write(batch);
-        }
-        self.chain = None;
-        self.anchors.clear();
-    }
-
     /// From here on every append and every sync fails, or works again.
     pub fn set_failing(&mut self, failing: bool) {
         self.failing = failing;
+    }
+
+    /// So many of the next syncs fail.
+    pub fn fail_syncs(&mut self, times: u32) {
+        self.failing_syncs = times;
+    }
+
+    /// The last record that is there for good.
+    #[must_use]
+    pub fn durable(&self) -> Seq {
+        self.durable
+    }
+
+    /// The last record that a process would find.
+    #[must_use]
+    pub fn last(&self) -> Seq {
+        let last = self.records.last_key_value();
+        let last = last.map_or(self.anchor.seq, |(seq, _)| *seq);
+        self.whole_to.unwrap_or(last)
+    }
+
+    /// Whether it failed since it was loaded last, or fails still.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed || self.is_failing()
+    }
+
+    /// Whether it was made to fail.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.failing || self.altered.is_some() || self.failing_syncs > 0
     }
 
     /// How often it was synced.
@@ -70,12 +101,18 @@ impl ModelDisk {
     }
 
     fn write(&mut self, batch: Unsynced) {
+        let end = batch.records.last().map_or(0, |(seq, _)| *seq);
         self.records.extend(batch.records);
         for change in batch.ledger {
-            match change.row {
-                Some(row) => self.ledger.insert(change.key, row),
-                None => self.ledger.remove(&change.key),
-            };
+            match (change.row, self.ledger.get_mut(&change.key)) {
+                (Some(row), Some((_, known))) => *known = row,
+                (Some(row), None) => {
+                    self.ledger.insert(change.key, (end, row));
+                }
+                (None, _) => {
+                    self.ledger.remove(&change.key);
+                }
+            }
         }
     }
 
@@ -90,6 +127,7 @@ impl ModelDisk {
 impl Journal for ModelDisk {
     fn load(&mut self, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<Loaded, JournalError> {
         self.check()?;
+        self.failed = false;
         let read = replay(
             self.anchor,
             self.durable,
@@ -98,9 +136,12 @@ impl Journal for ModelDisk {
         for seq in &read.cut {
             self.records.remove(seq);
         }
+        // Rows that steps of the tail made are undone with it.
+        self.ledger.retain(|_, (made, _)| *made <= read.end.seq);
+        self.whole_to = None;
         self.chain = Some(Chain::new(read.end));
         self.durable = read.end.seq;
-        for (key, bytes) in &self.ledger {
+        for (key, (_, bytes)) in &self.ledger {
             row(key, bytes);
         }
         Ok(Loaded {
@@ -130,6 +171,11 @@ impl Journal for ModelDisk {
 
     fn sync(&mut self) -> Result<(), JournalError> {
         self.check()?;
+        if let Some(left) = self.failing_syncs.checked_sub(1) {
+            self.failing_syncs = left;
+            self.failed = true;
+            return Err(JournalError::Store("the disk fails to sync".to_owned()));
+        }
         self.syncs += 1;
         for batch in std::mem::take(&mut self.unsynced) {
             self.write(batch);
@@ -158,76 +204,4 @@ impl Journal for ModelDisk {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use dispatch::edge::{Batch, Journal, LedgerChange};
-    use dispatch::{Fact, SiteFact};
-    use protocol::ZoneId;
-
-    use super::ModelDisk;
-
-    fn batch(zone: &str) -> Batch {
-        let row = LedgerChange {
-            key: zone.as_bytes().to_vec(),
-            row: Some(vec![1]),
-            settled: false,
-        };
-        let fact = Fact::Site(SiteFact::Resumed {
-            zone: ZoneId::new(zone).unwrap(),
-        });
-        Batch {
-            facts: vec![fact],
-            ledger: vec![row],
-        }
-    }
-
-    #[test]
-    fn a_power_cut_takes_what_was_not_synced() {
-        let mut disk = ModelDisk::new();
-        disk.load(&mut |_, _| ()).unwrap();
-        disk.append(&batch("a")).unwrap();
-        disk.sync().unwrap();
-        disk.append(&batch("b")).unwrap();
-        disk.append(&batch("c")).unwrap();
-        disk.power_cut(0);
-        let loaded = disk.load(&mut |_, _| ()).unwrap();
-        assert_eq!((loaded.facts.len(), loaded.rows), (1, 1));
-        assert_eq!(disk.append(&batch("d")).unwrap(), 2);
-    }
-
-    #[test]
-    fn what_the_disk_kept_of_the_rest_is_a_tail_that_stands() {
-        let mut disk = ModelDisk::new();
-        disk.load(&mut |_, _| ()).unwrap();
-        disk.append(&batch("a")).unwrap();
-        disk.append(&batch("b")).unwrap();
-        disk.power_cut(1);
-        assert_eq!(disk.load(&mut |_, _| ()).unwrap().facts.len(), 1);
-    }
-
-    #[test]
-    fn a_snapshot_removes_what_it_covers() {
-        let mut disk = ModelDisk::new();
-        disk.load(&mut |_, _| ()).unwrap();
-        disk.append(&batch("a")).unwrap();
-        let covers = disk.append(&batch("b")).unwrap();
-        disk.sync().unwrap();
-        disk.snapshot(covers, b"state").unwrap();
-        disk.append(&batch("c")).unwrap();
-        disk.sync().unwrap();
-        disk.power_cut(0);
-        let loaded = disk.load(&mut |_, _| ()).unwrap();
-        assert_eq!(loaded.snapshot, Some((2, b"state".to_vec())));
-        assert_eq!(
-            loaded.facts.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(),
-            [3]
-        );
-    }
-
-    #[test]
-    fn a_failing_disk_says_so() {
-        let mut disk = ModelDisk::new();
-        disk.load(&mut |_, _| ()).unwrap();
-        disk.set_failing(true);
-        assert!(disk.append(&batch("a")).is_err() && disk.sync().is_err());
-    }
-}
+mod tests;

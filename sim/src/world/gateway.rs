@@ -5,19 +5,21 @@
 
 mod emission;
 mod presence;
+mod publish;
 mod steps;
 
 use std::collections::VecDeque;
 
+use dispatch::edge::Keep;
 use dispatch::edge::{AckLine, Barrier, Batch, FenceGate, Journal, JournalError, Outbox, Ticket};
-use dispatch::edge::{Keep, outbox};
 use dispatch::{
     Core, Effect, Effects, Fact, Input, Ledger, Now, SiteConfig, State, ledger_changes,
 };
 use protocol::hardware::{Command, Outcome, Report};
-use protocol::{Decoded, InstanceId, MessageId, Outgoing, Stamp, Timestamp, Topics, decode};
+use protocol::robot::ConnectionState;
+use protocol::{Decoded, Inbound, InstanceId, Outgoing, Topics, decode};
 
-pub use self::emission::{Emission, Moment};
+pub use self::emission::{Emission, Moment, Stepped};
 pub use self::steps::Steps;
 use super::disk::ModelDisk;
 
@@ -28,11 +30,12 @@ const HELD_MAX: usize = 100_000;
 /// Messages under way to the broker.
 const FLIGHT_MAX: usize = 100;
 /// Facts between two snapshots.
-const SNAPSHOT_FACTS: u64 = 1_000;
+const SNAPSHOT_FACTS: u64 = 250;
 
 #[derive(Debug)]
 enum Held {
-    Effect(Box<Effect>, u64),
+    /// With the moment at which it was wanted, and the last record appended then.
+    Effect(Box<Effect>, u64, u64),
     Due(Ticket),
 }
 
@@ -45,7 +48,7 @@ pub struct Gateway {
     instance: InstanceId,
     out: Effects,
     /// Inputs that came up while others were worked on.
-    inbox: VecDeque<(Input, Option<Ticket>)>,
+    inbox: VecDeque<(Input, Option<(Ticket, u64)>)>,
     barrier: Barrier<Held>,
     line: AckLine<u64>,
     outbox: Outbox<Outgoing>,
@@ -125,6 +128,17 @@ impl Gateway {
         now_ms - self.started_ms
     }
 
+    /// Its own clock stood still for so long.
+    pub fn lose_time(&mut self, lost_ms: u64) {
+        self.started_ms += lost_ms;
+        self.sync_at_ms = self.sync_at_ms.map(|at_ms| at_ms + lost_ms);
+    }
+
+    /// A sync takes this long from here on.
+    pub fn set_sync_ms(&mut self, sync_ms: u64) {
+        self.sync_ms = sync_ms;
+    }
+
     /// When something is due next.
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
@@ -199,12 +213,18 @@ impl Gateway {
             ));
         };
         let input = match decode(&self.topics, topic, payload, retained) {
+            Decoded::Message(Inbound::Gateway { connection, .. }) => {
+                if !retained && connection.connection_state != ConnectionState::Online {
+                    self.emissions.push(Emission::SaidToBeAway);
+                }
+                None
+            }
             Decoded::Message(inbound) => Input::from_wire(inbound),
             Decoded::Refused(refusal) => Some(Input::Unreadable(refusal)),
             Decoded::Ignored(_) => None,
         };
         match input {
-            Some(input) => self.inbox.push_back((input, Some(ticket))),
+            Some(input) => self.inbox.push_back((input, Some((ticket, packet)))),
             None => self.hold(Held::Due(ticket))?,
         }
         self.work(moment, disk)
@@ -214,6 +234,12 @@ impl Gateway {
     pub fn published(&mut self, moment: Moment, id: u64) {
         self.outbox.acked(id);
         self.pump(moment);
+    }
+
+    /// The last record that it appended.
+    #[must_use]
+    pub fn appended(&self) -> u64 {
+        self.appended
     }
 
     /// Takes what left it.
@@ -233,15 +259,27 @@ impl Gateway {
                 wall: moment.wall,
             };
             self.steps.note(now, &input);
+            let given = input.clone();
             self.core.step(now, input, &mut self.out);
             let facts = std::mem::take(&mut self.out.facts);
+            let stepped = Stepped {
+                mono_ms: now.mono_ms,
+                wall: now.wall,
+                input: given,
+                effects: self.out.effects.clone(),
+                facts: facts.len(),
+                appended: self.appended + facts.len() as u64,
+                ticket: ticket.map(|(ticket, packet)| (ticket.epoch, packet)),
+            };
+            self.emissions.push(Emission::Stepped(Box::new(stepped)));
             if !facts.is_empty() {
                 self.append(moment, facts, disk)?;
             }
             for effect in std::mem::take(&mut self.out.effects) {
-                self.hold(Held::Effect(Box::new(effect), moment.now_ms))?;
+                let held = Held::Effect(Box::new(effect), moment.now_ms, self.appended);
+                self.hold(held)?;
             }
-            if let Some(ticket) = ticket {
+            if let Some((ticket, _)) = ticket {
                 self.hold(Held::Due(ticket))?;
             }
         }
@@ -267,6 +305,7 @@ impl Gateway {
 
     fn sync(&mut self, disk: &mut ModelDisk) -> Result<(), JournalError> {
         disk.sync()?;
+        self.emissions.push(Emission::Synced(disk.durable()));
         self.barrier.durable(self.appended);
         if self.appended - self.covered >= SNAPSHOT_FACTS {
             disk.snapshot(self.appended, &self.core.state().encode_snapshot())?;
@@ -288,7 +327,10 @@ impl Gateway {
                 Held::Due(ticket) => {
                     self.line.due(ticket);
                 }
-                Held::Effect(effect, since_ms) => self.effect(moment, *effect, since_ms),
+                Held::Effect(effect, since_ms, waits_for) => {
+                    self.emissions.push(Emission::Released(waits_for));
+                    self.effect(moment, *effect, since_ms);
+                }
             }
         }
         while let Some(packet) = self.line.leave() {
@@ -341,36 +383,6 @@ impl Gateway {
         if outcome == Outcome::Sent {
             let sent_ms = self.mono_ms(moment.now_ms);
             self.emissions.push(Emission::Command { command, sent_ms });
-        }
-    }
-
-    /// Hands over to the broker what it takes.
-    fn pump(&mut self, moment: Moment) {
-        loop {
-            let (id, message) = match self.outbox.next(moment.now_ms) {
-                Some(outbox::Next::Send { id, message, .. }) => (id, message.clone()),
-                Some(outbox::Next::Dropped(_)) => continue,
-                None => return,
-            };
-            self.messages += 1;
-            let stamp = self.stamp(&self.messages.to_string(), moment.wall);
-            let envelope = message.encode(&self.topics, &stamp);
-            self.emissions.push(Emission::Publish {
-                id,
-                message,
-                envelope,
-            });
-        }
-    }
-
-    fn stamp(&self, name: &str, timestamp: Timestamp) -> Stamp {
-        let text = format!("{}.{name}", self.instance);
-        // Instance ids of the world are short, so the text is an id.
-        let message_id = MessageId::new(&text).unwrap_or_else(|_| unreachable!("{text} is an id"));
-        Stamp {
-            message_id,
-            timestamp,
-            source: self.site.gateway.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! With [`Habits`] it breaks chosen rules; *by hand* it does only what it is told.
 
 mod habits;
+mod life;
 mod mind;
 mod say;
 
@@ -28,6 +29,10 @@ const ASK_AGAIN_MS: u64 = 2_000;
 const OUTSIDE_MS: u64 = 10_000;
 /// Messages that wait for an answer; far above what a ride needs.
 const PENDING_MAX: usize = 64;
+/// What it heard while it was frozen; a real one's buffers end, too.
+const MISSED_MAX: usize = 256;
+/// Messages about rides that it may say again.
+const SAID_MAX: usize = 16;
 /// Replies that are kept for reading.
 const REPLIES_MAX: usize = 64;
 
@@ -64,6 +69,18 @@ pub struct Robot {
     messages: u64,
     replies: VecDeque<RideReply>,
     acts: Vec<RobotAct>,
+    /// It was permitted, and crosses then.
+    crossing: Option<(u64, RobotAct)>,
+    /// It does and hears nothing until then.
+    frozen_ms: Option<u64>,
+    /// What came meanwhile.
+    missed: VecDeque<Said>,
+    /// It forgot its order and takes the one that it is told.
+    adopts: bool,
+    /// It broke a rule or lied since its last request.
+    offended: bool,
+    /// What it said last about rides.
+    said: VecDeque<RobotMessage>,
 }
 
 impl Robot {
@@ -90,6 +107,12 @@ impl Robot {
             messages: 0,
             replies: VecDeque::new(),
             acts: Vec::new(),
+            crossing: None,
+            frozen_ms: None,
+            missed: VecDeque::new(),
+            adopts: false,
+            offended: false,
+            said: VecDeque::new(),
         }
     }
 
@@ -140,39 +163,14 @@ impl Robot {
         self.connected
     }
 
-    /// It stops for ever where it is.
-    pub fn die(&mut self) {
-        self.dead = true;
-        self.crossed_ms = None;
-        self.pending.clear();
-    }
-
-    /// Whether it is dead.
-    #[must_use]
-    pub fn is_dead(&self) -> bool {
-        self.dead
-    }
-
-    /// Its radio is there, or gone. What it is told while it is gone is lost.
-    pub fn set_connected(&mut self, connected: bool) {
-        self.connected = connected;
-        if !connected {
-            self.gateway_online = false;
-            self.asked = None;
-        }
-    }
-
-    /// Somebody put it somewhere.
-    pub fn put(&mut self, place: Whereabouts) {
-        self.place = place;
-        self.crossed_ms = None;
-    }
-
     /// When it does something by itself next.
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
         if self.dead {
             return None;
+        }
+        if self.frozen_ms.is_some() {
+            return self.frozen_ms;
         }
         let live = self.order.is_some() && self.connected;
         let pending = self.pending.iter().map(|pending| pending.next_ms).min();
@@ -184,13 +182,17 @@ impl Robot {
             self.tells_outside_ms(),
         ];
         let talk = talk.into_iter().flatten().min().filter(|_| self.connected);
-        [talk, self.crossed_ms].into_iter().flatten().min()
+        let crosses = self.crossing.as_ref().map(|(at_ms, _)| *at_ms);
+        [talk, self.crossed_ms, crosses].into_iter().flatten().min()
     }
 
     /// Does what is due.
     pub fn turn(&mut self, now_ms: u64, wall: Timestamp) {
-        if self.dead {
+        if self.dead || !self.thaws(now_ms, wall) {
             return;
+        }
+        if let Some((_, act)) = self.crossing.take_if(|(at_ms, _)| *at_ms <= now_ms) {
+            self.acts.push(act);
         }
         if self.crossed_ms.is_some_and(|at_ms| at_ms <= now_ms) {
             self.crossed_ms = None;
@@ -222,14 +224,14 @@ impl Robot {
 
     /// Hears the gateway.
     pub fn hear(&mut self, now_ms: u64, wall: Timestamp, said: Said) {
-        if self.dead {
+        if self.dead || self.misses(&said) {
             return;
         }
         match said {
             Said::RideState {
                 view: Some(view), ..
             } => self.told(view),
-            Said::RideReply { reply, .. } => self.answered(now_ms, reply),
+            Said::RideReply { reply, .. } => self.answered(now_ms, wall, reply),
             Said::GatewayConnection(
                 _,
                 GatewayConnection {
@@ -243,6 +245,8 @@ impl Robot {
             | Said::ElevatorCommand(_)
             | Said::Alarm(_)
             | Said::Alarms(_)
+            | Said::ClientReply { .. }
+            | Said::ClaimState { .. }
             | Said::Site(_) => {}
         }
         self.think(now_ms, wall);
@@ -253,33 +257,8 @@ impl Robot {
         std::mem::take(&mut self.acts)
     }
 
-    /// It is on the threshold that it wanted to cross.
-    pub fn on_threshold(&mut self, now_ms: u64, place: Whereabouts) {
-        self.place = place;
-        if self.habits.dies_in_doorway {
-            self.die();
-        } else {
-            self.crossed_ms = Some(now_ms + self.habits.cross_ms);
-        }
-    }
-
-    /// It is through, and says so.
-    pub fn through(&mut self, now_ms: u64, wall: Timestamp, place: Whereabouts) {
-        let event = match &place {
-            Whereabouts::Car(_) => {
-                self.was_inside = true;
-                RobotEvent::Entered
-            }
-            Whereabouts::Floor(_) | Whereabouts::Doorway { .. } => RobotEvent::Exited,
-        };
-        self.place = place;
-        self.outside_ms = now_ms + OUTSIDE_MS;
-        if !self.habits.by_hand {
-            self.event(now_ms, wall, event);
-        }
-    }
-
     fn told(&mut self, view: RideView) {
+        self.adopt(&view);
         let is_mine = self
             .order
             .as_ref()
@@ -299,7 +278,7 @@ impl Robot {
         self.view = Some(view);
     }
 
-    fn answered(&mut self, now_ms: u64, reply: RideReply) {
+    fn answered(&mut self, now_ms: u64, wall: Timestamp, reply: RideReply) {
         let again = matches!(
             reply.code,
             Some(Code::Unavailable | Code::QueueFull | Code::RateLimited)
@@ -331,7 +310,7 @@ impl Robot {
             .take_if(|(asked, _)| Some(&*asked) == id.as_ref())
         {
             self.ask_ms = now_ms + ASK_AGAIN_MS;
-            self.permitted(now_ms, sent_ms, &reply);
+            self.permitted(now_ms, wall, sent_ms, &reply);
         }
         if self.replies.len() == REPLIES_MAX {
             self.replies.pop_front();

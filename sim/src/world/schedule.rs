@@ -21,13 +21,24 @@ pub(super) struct Schedule {
 impl Schedule {
     /// Sets the moment of a part; `None` = it waits for others.
     pub(super) fn set(&mut self, part: Part, at_ms: Option<u64>) {
-        if let Some(old_ms) = self.by_part.remove(&part) {
+        let old_ms = self.by_part.get(&part).copied();
+        if old_ms == at_ms {
+            return;
+        }
+        if let Some(old_ms) = old_ms {
             self.by_time.remove(&(old_ms, part));
         }
         if let Some(at_ms) = at_ms {
             self.by_part.insert(part, at_ms);
             self.by_time.insert((at_ms, part));
+        } else {
+            self.by_part.remove(&part);
         }
+    }
+
+    /// The next moment of all.
+    pub(super) fn next_ms(&self) -> Option<u64> {
+        self.by_time.first().map(|(at_ms, _)| *at_ms)
     }
 
     /// Takes out the next part whose moment is not after `limit_ms`.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dispatch::{
-    Applications, ElevatorConfig, Limits, QueuePolicy, ServedFloor, SiteConfig, Timing, ZoneConfig,
+    Applications, ElevatorConfig, Limits, PoolConfig, QueuePolicy, ResourceClass, SeriesConfig,
+    ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
 };
 use protocol::Side;
 use protocol::ops::Presence;
@@ -39,7 +40,7 @@ pub(crate) fn site() -> SiteConfig {
         ..first.clone()
     };
     SiteConfig {
-        applications: Applications::default(),
+        applications: applications(),
         gateway: "gw-1".parse().expect("an id"),
         timing: Timing::default(),
         limits: Limits::default(),
@@ -48,5 +49,34 @@ pub(crate) fn site() -> SiteConfig {
         elevators: [first, second]
             .map(|elevator| (elevator.id.clone(), elevator))
             .into(),
+    }
+}
+
+/// A pool of two, a series of three numbers, a department.
+fn applications() -> Applications {
+    let pool = PoolConfig {
+        id: "P".parse().expect("an id"),
+        capacity: 2,
+        resources: BTreeSet::new(),
+        any_id: true,
+        class: ResourceClass::Logical,
+        when_full: WhenFull::Wait,
+        approval: false,
+        heartbeat_ms: 30_000,
+        init_ms: 10_000,
+        quotas: Vec::new(),
+    };
+    let series = SeriesConfig {
+        id: "AA".parse().expect("an id"),
+        max: 3,
+        start: 1,
+        step: 1,
+        switch: true,
+    };
+    Applications {
+        series: vec![series],
+        pools: BTreeMap::from([(pool.id.clone(), pool)]),
+        departments: BTreeSet::from(["D1".parse().expect("an id")]),
+        ..Applications::default()
     }
 }

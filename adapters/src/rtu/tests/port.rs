@@ -15,7 +15,7 @@ use super::serial::{Parity, Rs485, SerialConfig, open};
 use super::*;
 
 /// The other end of a pseudo terminal, and the name of its port.
-fn terminal() -> (OwnedFd, PathBuf) {
+pub(crate) fn terminal() -> (OwnedFd, PathBuf) {
     let far = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&far).unwrap();
     unlockpt(&far).unwrap();

@@ -1,6 +1,6 @@
 //! What leaves a gateway of the world.
 
-use dispatch::{Fact, OperatorAnswer};
+use dispatch::{Effect, Fact, Input, OperatorAnswer};
 use protocol::hardware::Command;
 use protocol::{Envelope, Outgoing, Timestamp};
 
@@ -44,8 +44,35 @@ pub enum Emission {
         /// Which message.
         packet: u64,
     },
+    /// Somebody says that this gateway is not there; it says that it is.
+    SaidToBeAway,
     /// Facts were appended.
     Facts(Vec<Fact>),
+    /// The core took an input.
+    Stepped(Box<Stepped>),
+    /// What a step wanted seen came out of the barrier; the step's last record.
+    Released(u64),
+    /// The disk has everything up to this record for good.
+    Synced(u64),
+}
+
+/// A step of the core, as it is shown to the checker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stepped {
+    /// Its monotonic clock.
+    pub mono_ms: u64,
+    /// Its wall clock.
+    pub wall: Timestamp,
+    /// What it was given.
+    pub input: Input,
+    /// What it wants done.
+    pub effects: Vec<Effect>,
+    /// How many facts it yielded.
+    pub facts: usize,
+    /// The last record that was appended when it was done.
+    pub appended: u64,
+    /// The message that the input came from: connection and packet.
+    pub ticket: Option<(u64, u64)>,
 }
 
 /// A moment of the world.

@@ -24,7 +24,8 @@ impl Gateway {
             instance: self.instance.clone(),
         };
         let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
-        self.hold(Held::Effect(Box::new(Effect::Say(message)), moment.now_ms))?;
+        let effect = Box::new(Effect::Say(message));
+        self.hold(Held::Effect(effect, moment.now_ms, self.appended))?;
         self.release(moment);
         Ok(())
     }

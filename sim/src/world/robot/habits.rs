@@ -3,7 +3,8 @@
 use protocol::{ElevatorId, FloorLabel, Landing, RobotMessage};
 
 /// What a robot does and does not do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Habits {
     /// Only what it is told.
     pub by_hand: bool,
@@ -19,6 +20,38 @@ pub struct Habits {
     pub radio_inside: bool,
     /// How long it takes over a threshold.
     pub cross_ms: u64,
+    /// It asks before it crosses; else it crosses when a state says so, however old.
+    pub asks: bool,
+    /// After the answer it waits so long before it crosses, whatever its clock says then.
+    pub late_ms: u64,
+    /// It says that it is in.
+    pub tells_entry: bool,
+    /// It says that it is out.
+    pub tells_exit: bool,
+    /// It dies as soon as it is in.
+    pub dies_inside: bool,
+    /// Where it may enter it says that it did, and stays outside.
+    pub feigns_entry: bool,
+    /// Where it may leave it says that it did, and stays inside.
+    pub feigns_exit: bool,
+    /// It takes another car where one stands open at its floor, and says which.
+    pub takes_any_car: bool,
+    /// Its clock goes so many millionths too fast.
+    pub clock_ppm: i32,
+    /// Its wall clock is so far ahead.
+    pub clock_ahead_ms: i64,
+}
+
+impl Habits {
+    /// Whether it keeps the rules of `wire.md` and tells the truth, for as long as it lives.
+    #[must_use]
+    pub fn keeps_the_rules(&self) -> bool {
+        self.asks
+            && self.late_ms == 0
+            && !self.feigns_entry
+            && !self.feigns_exit
+            && !self.takes_any_car
+    }
 }
 
 impl Default for Habits {
@@ -31,6 +64,16 @@ impl Default for Habits {
             looks: false,
             radio_inside: true,
             cross_ms: 3_000,
+            asks: true,
+            late_ms: 0,
+            tells_entry: true,
+            tells_exit: true,
+            dies_inside: false,
+            feigns_entry: false,
+            feigns_exit: false,
+            takes_any_car: false,
+            clock_ppm: 0,
+            clock_ahead_ms: 0,
         }
     }
 }

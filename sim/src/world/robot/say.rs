@@ -70,6 +70,8 @@ impl Robot {
         if self.order.is_none() && !order.dry_run {
             self.arrives_ms = (!stands_there).then_some(now_ms + u64::from(order.eta_s) * 1_000);
             self.was_inside = false;
+            self.offended = false;
+            self.adopts = false;
             self.outside_ms = now_ms;
             self.asked = None;
             self.ask_ms = now_ms;
@@ -83,12 +85,24 @@ impl Robot {
     /// Says what happened, for its live order, else for its last one. Returns the message's id, or
     /// nothing where it never had an order.
     pub fn event(&mut self, now_ms: u64, wall: Timestamp, event: RobotEvent) -> Option<MessageId> {
+        self.event_in(now_ms, wall, event, None)
+    }
+
+    /// The same, from another elevator than its ride's where one is given.
+    pub(super) fn event_in(
+        &mut self,
+        now_ms: u64,
+        wall: Timestamp,
+        event: RobotEvent,
+        elevator: Option<ElevatorId>,
+    ) -> Option<MessageId> {
         let view = self.view.as_ref();
         let order = self.order.as_ref().map(|order| &order.id);
         let order_id = order.or_else(|| view.map(|view| &view.order_id))?.clone();
         let known = view.filter(|view| view.order_id == order_id);
         let fence = known.and_then(|view| view.fence);
-        let elevator_id = known.and_then(|view| view.elevator_id.clone());
+        let own = known.and_then(|view| view.elevator_id.clone());
+        let elevator_id = elevator.or(own);
         Some(self.event_for(now_ms, wall, event, order_id, fence, elevator_id))
     }
 
@@ -166,6 +180,7 @@ impl Robot {
     }
 
     fn ask_for_answer(&mut self, now_ms: u64, message_id: &MessageId, message: RobotMessage) {
+        self.keep_said(&message);
         if self.connected {
             self.acts.push(RobotAct::Say(message.clone()));
         }
