@@ -219,10 +219,9 @@ impl Config {
         let gateway = gateway::read_gateway(root);
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
-        let bounds = root.section("limits", timing::LIMITS_KEYS);
-        let limits = bounds.as_ref().and_then(timing::read_limits);
+        let limits = timing::read_limits(root);
         let devices = devices::read(root);
-        let applications = applications::read(root, bounds.as_ref());
+        let applications = applications::read(root);
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
         let zones = zones::read(root, &buses, &elevators);

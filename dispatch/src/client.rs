@@ -159,7 +159,7 @@ impl Step<'_> {
             known.messages = 0;
         }
         known.messages = known.messages.saturating_add(1);
-        known.messages <= self.config.applications.messages_per_s
+        known.messages <= self.config.limits.client_messages_per_s
     }
 
     /// Something on an application's topic that cannot be read.

@@ -89,6 +89,8 @@ pub struct Limits {
     pub queue: u32,
     /// Messages of one robot.
     pub robot_messages_per_s: u32,
+    /// Messages of one application.
+    pub client_messages_per_s: u32,
     /// How long an accepted order is remembered after its end, in seconds.
     pub dedup_retention_s: u64,
 }
@@ -98,6 +100,7 @@ impl Default for Limits {
         Self {
             queue: 1_000,
             robot_messages_per_s: 20,
+            client_messages_per_s: 500,
             dedup_retention_s: 604_800,
         }
     }

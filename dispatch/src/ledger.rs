@@ -15,6 +15,7 @@ use protocol::{ClientId, ElevatorId, Fence, OrderId, ReasonCode, RobotId, Series
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::fact::AnswerFact;
 pub(crate) use row::{decode, encode, encode_answer};
 use shelf::Shelf;
 
@@ -160,6 +161,27 @@ impl Ledger {
             },
         }
         Ok(())
+    }
+
+    pub(crate) fn apply(&mut self, fact: &AnswerFact) {
+        match fact {
+            AnswerFact::Given {
+                order,
+                client,
+                digest,
+                body,
+                at,
+            } => {
+                let answered = Answered {
+                    digest: *digest,
+                    client: client.clone(),
+                    at: *at,
+                    body: body.clone(),
+                };
+                self.answer(order, &answered);
+            }
+            AnswerFact::Forgotten { order } => self.forget(order),
+        }
     }
 
     pub(crate) fn answer(&mut self, order: &OrderId, answered: &Answered) {

@@ -69,19 +69,7 @@ impl Step<'_> {
                 outcome,
                 car_seen_empty,
                 force,
-            } => {
-                let ride = self.held_ride(elevator, order)?;
-                match (force, outcome) {
-                    (true, ResolveOutcome::RobotOut) => self.force_out(elevator, &ride),
-                    (true, ResolveOutcome::Continue) => {
-                        Err("--force goes with --outcome robot-out only".to_owned())
-                    }
-                    (false, ResolveOutcome::RobotOut) => {
-                        self.resolve_out(elevator, &ride, *car_seen_empty)
-                    }
-                    (false, ResolveOutcome::Continue) => self.resolve_on(elevator, &ride),
-                }
-            }
+            } => self.resolve(elevator, order, *outcome, (*car_seen_empty, *force)),
             OperatorAction::ElevatorReset {
                 elevator,
                 car_seen_empty,
@@ -111,6 +99,24 @@ impl Step<'_> {
             OperatorAction::DeviceMaintenance { device, on } => self.maintain_device(device, *on),
             OperatorAction::SiteSuspend { zone } => self.suspend(zone.as_ref()),
             OperatorAction::SiteResume { zone } => self.resume(zone.as_ref()),
+        }
+    }
+
+    fn resolve(
+        &mut self,
+        elevator: &ElevatorId,
+        order: &OrderId,
+        outcome: ResolveOutcome,
+        (car_seen_empty, force): (bool, bool),
+    ) -> Answer {
+        let ride = self.held_ride(elevator, order)?;
+        match (force, outcome) {
+            (true, ResolveOutcome::RobotOut) => self.force_out(elevator, &ride),
+            (true, ResolveOutcome::Continue) => {
+                Err("--force goes with --outcome robot-out only".to_owned())
+            }
+            (false, ResolveOutcome::RobotOut) => self.resolve_out(elevator, &ride, car_seen_empty),
+            (false, ResolveOutcome::Continue) => self.resolve_on(elevator, &ride),
         }
     }
 

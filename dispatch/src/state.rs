@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::Claims;
 pub use crate::elevator::{Block, Elevator, Owner, Zone};
-use crate::fact::{AnswerFact, Claim, ElevatorFact, Fact, RideFact, SiteFact};
+use crate::fact::{Claim, ElevatorFact, Fact, RideFact, SiteFact};
 use crate::input::OperatorAction;
-use crate::ledger::{Answered, Ended, Ledger};
+use crate::ledger::{Ended, Ledger};
 use crate::rental::Rentals;
 use crate::series::Series;
 use crate::turn::Department;
@@ -125,7 +125,7 @@ impl State {
             Fact::Ride(fact) => self.apply_ride(fact),
             Fact::Elevator(fact) => self.apply_elevator(fact),
             Fact::Site(fact) => self.apply_site(fact),
-            Fact::Answer(fact) => self.apply_answer(fact),
+            Fact::Answer(fact) => self.ledger.apply(fact),
             Fact::Series(fact) => {
                 let series = self.series.entry(fact.series().clone()).or_default();
                 series.apply(fact);
@@ -283,27 +283,6 @@ impl State {
                 self.robots.remove(&ride.robot);
             }
             self.rides.remove(order);
-        }
-    }
-
-    fn apply_answer(&mut self, fact: &AnswerFact) {
-        match fact {
-            AnswerFact::Given {
-                order,
-                client,
-                digest,
-                body,
-                at,
-            } => {
-                let answered = Answered {
-                    digest: *digest,
-                    client: client.clone(),
-                    at: *at,
-                    body: body.clone(),
-                };
-                self.ledger.answer(order, &answered);
-            }
-            AnswerFact::Forgotten { order } => self.ledger.forget(order),
         }
     }
 

@@ -184,7 +184,8 @@ impl Checker {
                     model.replied(robot, reply, found);
                     model.repeats_permission(step, reply, found);
                     let said = Some((reply.result, reply.code));
-                    found.check(answer.is_none() || answer == said, Law::I11, || {
+                    let law = reply::law_of(answer);
+                    found.check(answer.is_none() || answer == said, law, || {
                         format!(
                             "{robot}: {:?} is answered {said:?}, not {answer:?}",
                             step.input
@@ -323,3 +324,7 @@ fn bounded(reply: &RideReply, found: &mut Found) {
         format!("a detail of {:?} is too long", reply.order_id)
     });
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -21,7 +21,7 @@ pub use self::act::Act;
 pub use self::play::Small;
 
 /// What a search has seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Searched {
     /// Different states.
     pub states: usize,
@@ -33,6 +33,40 @@ pub struct Searched {
     pub broken: Option<(String, Vec<Act>)>,
     /// Rides that came to their end on some way.
     pub arrived: usize,
+    /// Acts of the plainest way, where that was followed.
+    pub way: usize,
+}
+
+/// Acts of the plainest way, on which both robots ride.
+const WAY_MAX: usize = 400;
+
+/// Looks at all states that lie at most so many acts off the plainest way: from each of its states
+/// on, with all that can go wrong.
+///
+/// # Errors
+/// As [`search`].
+pub fn search_along(depth_max: usize, states_max: usize) -> Result<Searched, IdError> {
+    let mut here = Small::new()?;
+    let mut seen = BTreeSet::new();
+    let mut all = Searched::default();
+    let mut way = Vec::new();
+    while way.len() < WAY_MAX && !here.is_over() {
+        let found = from(here.clone(), depth_max, states_max, &mut seen);
+        all.steps += found.steps;
+        all.arrived += found.arrived;
+        all.states = seen.len();
+        all.depth = found.depth.max(all.depth);
+        if let Some((why, acts)) = found.broken {
+            way.extend(acts);
+            all.broken = Some((why, way));
+            return Ok(all);
+        }
+        let act = here.plainest();
+        here.act(act);
+        way.push(act);
+    }
+    all.way = way.len();
+    Ok(all)
 }
 
 /// Looks at all states up to a depth, but at no more than `states_max`.
@@ -40,16 +74,19 @@ pub struct Searched {
 /// # Errors
 /// [`IdError`] never, unless the names of the small world are broken.
 pub fn search(depth_max: usize, states_max: usize) -> Result<Searched, IdError> {
-    let first = Small::new()?;
-    let mut seen = BTreeSet::from([fingerprint(&first)]);
+    let mut seen = BTreeSet::new();
+    Ok(from(Small::new()?, depth_max, states_max, &mut seen))
+}
+
+fn from(
+    first: Small,
+    depth_max: usize,
+    states_max: usize,
+    seen: &mut BTreeSet<(u64, u64)>,
+) -> Searched {
+    seen.insert(fingerprint(&first));
     let mut level = vec![(first, Vec::new())];
-    let mut searched = Searched {
-        states: 1,
-        steps: 0,
-        depth: 0,
-        broken: None,
-        arrived: 0,
-    };
+    let mut searched = Searched::default();
     while searched.depth < depth_max && !level.is_empty() {
         let mut next = Vec::new();
         for (world, way) in level {
@@ -61,7 +98,7 @@ pub fn search(depth_max: usize, states_max: usize) -> Result<Searched, IdError> 
                 way.push(act);
                 if let Some(why) = after.broken() {
                     searched.broken = Some((why, way));
-                    return Ok(searched);
+                    return searched;
                 }
                 if seen.insert(fingerprint(&after)) {
                     searched.arrived += usize::from(after.has_arrived());
@@ -70,14 +107,14 @@ pub fn search(depth_max: usize, states_max: usize) -> Result<Searched, IdError> 
             }
             if seen.len() >= states_max {
                 searched.states = seen.len();
-                return Ok(searched);
+                return searched;
             }
         }
         level = next;
         searched.depth += 1;
         searched.states = seen.len();
     }
-    Ok(searched)
+    searched
 }
 
 /// Two hashes of all that a world goes on by: that two of a million states share both is less likely

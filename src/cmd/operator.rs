@@ -151,6 +151,36 @@ fn as_json(reply: &Reply, shape: Shape) -> Value {
     }
 }
 
+const CLAIM_COLUMNS: &[&str] = &[
+    "claim_id",
+    "pool",
+    "resource_id",
+    "owner_id",
+    "status",
+    "state",
+    "occupy_time",
+    "release_time",
+    "last_heartbeat",
+];
+const RENTAL_COLUMNS: &[&str] = &[
+    "rental_id",
+    "device_id",
+    "user_id",
+    "order_id",
+    "state",
+    "made_at",
+    "active_at",
+    "metered_s",
+];
+const DEVICE_COLUMNS: &[&str] = &[
+    "device_id",
+    "state",
+    "health",
+    "version",
+    "fence",
+    "observed_at",
+];
+
 fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
     match (reply, shape) {
         (Reply::Done(sentence) | Reply::Refused(sentence), _) => writeln!(out, "{sentence}"),
@@ -193,47 +223,9 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             &["pool", "capacity", "used", "waiting", "quarantined"],
             pools,
         ),
-        (Reply::Claims(claims), Shape::List) => columns(
-            out,
-            &[
-                "claim_id",
-                "pool",
-                "resource_id",
-                "owner_id",
-                "status",
-                "state",
-                "occupy_time",
-                "release_time",
-                "last_heartbeat",
-            ],
-            claims,
-        ),
-        (Reply::Rentals(rentals), Shape::List) => columns(
-            out,
-            &[
-                "rental_id",
-                "device_id",
-                "user_id",
-                "order_id",
-                "state",
-                "made_at",
-                "active_at",
-                "metered_s",
-            ],
-            rentals,
-        ),
-        (Reply::Devices(devices), Shape::List) => columns(
-            out,
-            &[
-                "device_id",
-                "state",
-                "health",
-                "version",
-                "fence",
-                "observed_at",
-            ],
-            devices,
-        ),
+        (Reply::Claims(claims), Shape::List) => columns(out, CLAIM_COLUMNS, claims),
+        (Reply::Rentals(rentals), Shape::List) => columns(out, RENTAL_COLUMNS, rentals),
+        (Reply::Devices(devices), Shape::List) => columns(out, DEVICE_COLUMNS, devices),
         (Reply::Rentals(rentals), Shape::One | Shape::Figures) => all_fields(out, rentals),
         (Reply::Devices(devices), Shape::One | Shape::Figures) => all_fields(out, devices),
         (Reply::Pools(pools), Shape::One) => all_fields(out, pools),

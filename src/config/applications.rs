@@ -18,29 +18,20 @@ const NUMBER_MAX: u64 = i64::MAX as u64;
 /// Defaults of `wire.md` section 8.
 const START: u64 = 1;
 const STEP: u64 = 1;
-/// Most messages of one application in a second that a site may allow.
-const MESSAGES_PER_S_MAX: u32 = 100_000;
 
-/// Reads what applications may ask for; `limits` is `[limits]`.
-pub(super) fn read(root: &Table<'_>, limits: Option<&Table<'_>>) -> Option<Applications> {
-    let default = Applications::default();
-    let messages_per_s = limits.and_then(|limits| {
-        limits.read("client_messages_per_s", default.messages_per_s, |value| {
-            value.integer(1..=MESSAGES_PER_S_MAX)
-        })
-    });
+/// Reads what applications may ask for.
+pub(super) fn read(root: &Table<'_>) -> Option<Applications> {
     let series = read_series(root);
     let departments = read_departments(root);
     let pools = pools::read(root);
     let zone = civil_zone::read(root);
     Some(Applications {
-        messages_per_s: messages_per_s?,
         series: series?,
         pools: pools?,
         departments: departments?,
         zone: zone?,
         // They are read with their keys.
-        ..default
+        ..Applications::default()
     })
 }
 

@@ -7,8 +7,7 @@ use protocol::limits::ROBOTS_MAX;
 
 use super::document::{Table, Value};
 
-/// The keys of `[limits]`; that of applications is read with them.
-pub(super) const LIMITS_KEYS: &[&str] = &[
+const LIMITS_KEYS: &[&str] = &[
     "queue",
     "robot_messages_per_s",
     "client_messages_per_s",
@@ -16,6 +15,8 @@ pub(super) const LIMITS_KEYS: &[&str] = &[
 ];
 /// Most messages of one robot in a second that a site may allow: a robot says a few.
 const ROBOT_MESSAGES_PER_S_MAX: u32 = 1000;
+/// Most messages of one application in a second that a site may allow.
+const CLIENT_MESSAGES_PER_S_MAX: u32 = 100_000;
 /// Longest retention of an accepted order: a year, in seconds.
 const RETENTION_S_MAX: u32 = 365 * 86_400;
 
@@ -121,7 +122,8 @@ pub(super) fn seconds(ms: u64) -> String {
 }
 
 /// Reads `[limits]`.
-pub(super) fn read_limits(table: &Table<'_>) -> Option<Limits> {
+pub(super) fn read_limits(root: &Table<'_>) -> Option<Limits> {
+    let table = root.section("limits", LIMITS_KEYS)?;
     let default = Limits::default();
     // One live ride a robot, so that more than the robots cannot wait.
     let queue_max = u32::try_from(ROBOTS_MAX).unwrap_or(u32::MAX);
@@ -131,12 +133,18 @@ pub(super) fn read_limits(table: &Table<'_>) -> Option<Limits> {
         default.robot_messages_per_s,
         |value| value.integer(1..=ROBOT_MESSAGES_PER_S_MAX),
     );
+    let client_messages_per_s = table.read(
+        "client_messages_per_s",
+        default.client_messages_per_s,
+        |value| value.integer(1..=CLIENT_MESSAGES_PER_S_MAX),
+    );
     let dedup_retention_s = table.read("dedup_retention_s", default.dedup_retention_s, |value| {
         value.seconds_up(RETENTION_S_MAX)
     });
     Some(Limits {
         queue: queue?,
         robot_messages_per_s: robot_messages_per_s?,
+        client_messages_per_s: client_messages_per_s?,
         dedup_retention_s: dedup_retention_s?,
     })
 }

@@ -17,7 +17,7 @@ fn the_example_means_what_it_says() {
         "a site for applications alone"
     );
     let applications = &config.site.applications;
-    assert_eq!(applications.messages_per_s, 500);
+    assert_eq!(config.site.limits.client_messages_per_s, 500);
     let pool = |id: &str| &applications.pools[&id.parse().expect("an id")];
     let robots = pool("robots");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What applications may ask a site for: series, and how fast.
+//! What applications may ask a site for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,10 +23,8 @@ pub struct SeriesConfig {
 }
 
 /// What applications may ask for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Applications {
-    /// Messages of one application.
-    pub messages_per_s: u32,
     /// The series, in the order in which they go on with each other.
     pub series: Vec<SeriesConfig>,
     /// The pools.
@@ -54,18 +52,5 @@ impl CivilZone {
         let later = self.offsets.partition_point(|(since, _)| *since <= at);
         let last = later.checked_sub(1).and_then(|last| self.offsets.get(last));
         last.map_or(0, |(_, offset_s)| *offset_s)
-    }
-}
-
-impl Default for Applications {
-    fn default() -> Self {
-        Self {
-            messages_per_s: 500,
-            series: Vec::new(),
-            pools: BTreeMap::new(),
-            rentals: RentalConfig::default(),
-            departments: BTreeSet::new(),
-            zone: CivilZone::default(),
-        }
     }
 }

@@ -33,7 +33,6 @@ pub(crate) fn pool(id: &str, capacity: u64, resources: &[&str]) -> PoolConfig {
 
 pub(crate) fn of(pools: Vec<PoolConfig>) -> Applications {
     Applications {
-        messages_per_s: 1_000_000,
         pools: pools
             .into_iter()
             .map(|pool| (pool.id.clone(), pool))

@@ -199,7 +199,10 @@ fn an_order_is_known_for_the_retention() {
 /// wire.md section 2: more than the site allows is answered and not done.
 #[test]
 fn too_many_messages_are_told_so() {
-    let mut office = Office::new(of(vec![series("AA", 1, 1, 10_000, true)]));
+    let mut office = Office::with(
+        site(of(vec![series("AA", 1, 1, 10_000, true)])),
+        State::default(),
+    );
     let mut results = Vec::new();
     for n in 0..600 {
         results.push(office.ask("app", Some(&format!("T-{n}")), next("AA")).code);

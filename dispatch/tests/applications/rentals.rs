@@ -33,7 +33,6 @@ impl Yard {
         let mut yard = Self {
             office: Office::new(Applications {
                 rentals,
-                messages_per_s: 10_000,
                 ..Applications::default()
             }),
             told: Vec::new(),

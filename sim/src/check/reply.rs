@@ -19,6 +19,15 @@ pub(super) const fn refused(code: Code) -> Answer {
     Some((ReplyResult::Rejected, Some(code)))
 }
 
+/// The law that another answer breaks.
+pub(super) fn law_of(answer: Answer) -> Law {
+    match answer {
+        Some((ReplyResult::Duplicate, _)) => Law::I5,
+        Some((_, Some(Code::OrderConflict))) => Law::I6,
+        Some(_) | None => Law::I11,
+    }
+}
+
 impl Model {
     /// What a message must be answered with; asked before the model takes it in.
     pub(super) fn answer_to(&self, robot: &RobotId, message: &RobotMessage) -> Answer {

@@ -149,8 +149,6 @@ faults! {
     People = "people ride along",
     /// People closed the door.
     ClosePressed = "people close the door",
-    /// Somebody carried a robot out.
-    Rescue = "robot carried out by people",
     /// A fire.
     Fire = "fire",
     /// A fire input that cannot be read.
@@ -272,7 +270,6 @@ impl Fault {
             CarDeed::ClosePressed => Self::ClosePressed,
             CarDeed::LinkLost => Self::LinkLost,
             CarDeed::ClockOff(_) => Self::ControllerClock,
-            CarDeed::Rescue => Self::Rescue,
         }
     }
 

@@ -6,9 +6,10 @@ use protocol::Outgoing;
 use protocol::RobotMessage;
 use protocol::ride::ReplyResult;
 
-use super::oracle::{knows, read, start};
+use super::oracle::{gate_holds, knows, read, start};
 use super::story::Story;
 use super::{Matrix, kinds};
+use crate::world::dice::Dice;
 use crate::world::disk::ModelDisk;
 
 /// Where the gateway is cut off (reliability plan, C0 to C7; C8 is [`Cell::twice`]).
@@ -163,7 +164,6 @@ impl Scene<'_> {
     fn look(&self, cell: Cell) -> Result<u64, String> {
         let mut disk = self.disk.clone();
         let (before, after) = (self.before, self.core.state());
-        let either = [before, after];
         let say = |error: dispatch::edge::JournalError| error.to_string();
         if cell.point == Point::BeforeAppend {
             disk.power_cut(0);
@@ -175,7 +175,7 @@ impl Scene<'_> {
             Point::BeforeAppend => {}
             Point::Torn => {
                 let whole = disk.unsynced_bytes();
-                let mut crashes = 0;
+                let mut crashes = self.altered()?;
                 for bytes in 0..whole {
                     let mut torn = disk.clone();
                     torn.power_cut_at(&[true], bytes);
@@ -218,14 +218,29 @@ impl Scene<'_> {
             disk.snapshot(last, &bytes).map_err(say)?;
         }
         disk.power_cut(0);
+        if cell.point == Point::CommandSent {
+            gate_holds(&seen)?;
+        }
         if cell.point == Point::Published {
             self.delivered_again(disk.clone())?;
         }
         if cell.point == Point::Acknowledged {
             self.acknowledges(last)?;
         }
-        let _ = either;
         Ok(crashes + self.judge(cell, disk, &[after], &seen)?)
+    }
+
+    /// A record that was durable is never taken for a tail (law 11).
+    fn altered(&self) -> Result<u64, String> {
+        let mut disk = self.disk.clone();
+        if !disk.alter(&mut Dice::new(disk.durable())) {
+            return Ok(0);
+        }
+        disk.power_cut(0);
+        match read(&mut disk) {
+            Err(_) => Ok(1),
+            Ok(_) => Err("a record that was altered is taken for a tail".to_owned()),
+        }
     }
 
     /// Any subset of two steps that were not synced: what stands is a beginning of them.

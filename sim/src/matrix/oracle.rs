@@ -1,10 +1,12 @@
 //! What must be true of a gateway that starts after a crash.
 
-use dispatch::edge::{Journal, JournalError};
+use std::collections::BTreeSet;
+
+use dispatch::edge::{FenceGate, Journal, JournalError};
 use dispatch::{Core, Effect, Effects, Input, Ledger, Now, SiteConfig, State};
-use protocol::Outgoing;
-use protocol::hardware::Action;
+use protocol::hardware::{Action, Command};
 use protocol::ride::ReplyResult;
+use protocol::{Fence, Outgoing};
 
 use crate::world::disk::ModelDisk;
 
@@ -71,9 +73,16 @@ pub(super) fn start(site: &SiteConfig, state: State, now: Now) -> Result<(Core, 
     let mut out = Effects::default();
     let now = Now { mono_ms: 0, ..now };
     core.step(now, Input::Start { restored: false }, &mut out);
+    let mut asked = BTreeSet::new();
     for effect in &out.effects {
         match effect {
-            Effect::Command(command) if command.action != Action::Query => {
+            Effect::Command(command) if command.action == Action::Query => {
+                asked.insert(command.elevator_id.clone());
+            }
+            // In a mode that serves no robots our holds end at once, the question first.
+            Effect::Command(command)
+                if command.action != Action::Release || !asked.contains(&command.elevator_id) =>
+            {
                 return Err(format!(
                     "{} before anything was read",
                     command.action.word()
@@ -90,4 +99,36 @@ pub(super) fn start(site: &SiteConfig, state: State, now: Now) -> Result<(Core, 
         }
     }
     Ok((core, out))
+}
+
+/// The gate has seen the fences of these commands: what an owner before them wanted, or what waited
+/// too long, does not leave any more.
+///
+/// # Errors
+/// What left.
+pub(super) fn gate_holds(sent: &[Effect]) -> Result<(), String> {
+    let mut gate = FenceGate::new();
+    for effect in sent {
+        let Effect::Command(command) = effect else {
+            continue;
+        };
+        if gate.pass(command, 0).is_err() {
+            return Err(format!("{} did not leave", command.action.word()));
+        }
+        let late = Command {
+            action: Action::Release,
+            ..command.clone()
+        };
+        let old = Command {
+            fence: Fence(command.fence.0.saturating_sub(1)),
+            ..late.clone()
+        };
+        if gate.pass(&late, late.expires_in_ms).is_ok() {
+            return Err("a command left that waited too long".to_owned());
+        }
+        if command.fence > Fence(0) && gate.pass(&old, 0).is_ok() {
+            return Err("a command of an earlier owner left".to_owned());
+        }
+    }
+    Ok(())
 }

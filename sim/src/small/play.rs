@@ -111,6 +111,12 @@ impl Small {
         truth.or(law).or_else(|| self.core.broken_laws().pop())
     }
 
+    /// Both rides are over, and the elevator is free.
+    pub(super) fn is_over(&self) -> bool {
+        let ended = |robot: &Walker| robot.told.is_some_and(|(state, ..)| state.is_terminal());
+        self.robots.iter().all(ended) && self.core.state().elevator(&self.elevator).owner.is_none()
+    }
+
     /// Some ride came to its end as it should.
     #[must_use]
     pub fn has_arrived(&self) -> bool {

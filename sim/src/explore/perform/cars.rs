@@ -51,13 +51,6 @@ impl Run<'_> {
                 self.at(&id, Controller::lose_power);
                 self.later(span_ms, Then::Restarts(id));
             }
-            CarDeed::Rescue => {
-                let car = self.world.controller(&id).map(Controller::car);
-                let occupants = car.map(|car| car.occupants().clone());
-                for robot in occupants.into_iter().flatten() {
-                    self.world.carry_out(&robot, &id);
-                }
-            }
             CarDeed::Slow(_)
             | CarDeed::Silent
             | CarDeed::Mute
@@ -168,7 +161,6 @@ fn breaks(faults: &mut CarFaults, what: &CarDeed) {
         | CarDeed::People(_)
         | CarDeed::ClosePressed
         | CarDeed::LinkLost
-        | CarDeed::ClockOff(_)
-        | CarDeed::Rescue => {}
+        | CarDeed::ClockOff(_) => {}
     }
 }

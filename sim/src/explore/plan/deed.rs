@@ -162,8 +162,6 @@ pub enum CarDeed {
     LinkLost,
     /// The controller's clock is so far ahead.
     ClockOff(i64),
-    /// Somebody carries dead and stranded robots out.
-    Rescue,
 }
 
 /// What may happen around the gateway.

@@ -134,7 +134,6 @@ pub(in crate::explore) fn car(id: &ElevatorId, what: &CarDeed) -> Option<(String
         | CarDeed::CallsUnreadable
         | CarDeed::ShowsFault
         | CarDeed::LinkLost
-        | CarDeed::ClockOff(_)
-        | CarDeed::Rescue => None,
+        | CarDeed::ClockOff(_) => None,
     }
 }

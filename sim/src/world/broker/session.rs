@@ -87,10 +87,11 @@ impl ModelBroker {
 
     /// A client subscribes; retained messages follow.
     pub fn subscribe(&mut self, now_ms: u64, client: &str, filter: &str) {
-        if !self.sessions.contains_key(client) {
-            return;
-        }
         self.reroute(filter);
+        let Some(session) = self.sessions.get_mut(client) else {
+            return;
+        };
+        session.filters.insert(filter.to_owned());
         if filter.contains(['+', '#']) {
             self.wild.insert(filter.to_owned());
         }
@@ -98,10 +99,6 @@ impl ModelBroker {
             .entry(filter.to_owned())
             .or_default()
             .insert(client.to_owned());
-        let Some(session) = self.sessions.get_mut(client) else {
-            return;
-        };
-        session.filters.insert(filter.to_owned());
         let kept = self
             .retained
             .values()
