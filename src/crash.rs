@@ -5,6 +5,8 @@
 
 #[cfg(feature = "crash-points")]
 mod points;
+#[cfg(feature = "crash-points")]
+mod rentals;
 
 #[cfg(feature = "crash-points")]
 pub(crate) use points::*;

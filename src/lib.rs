@@ -10,6 +10,7 @@
 //! * [`bus`]: the bus tasks, which own the lines of elevators.
 //! * [`journal`]: where facts are kept.
 //! * [`operator`]: what operators ask, over a socket in the data directory; [`metrics`]: figures.
+//! * [`token_key`]: what tokens of rentals are made with.
 //! * `crash`: points at which tests end the process; not in a release.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.
@@ -32,3 +33,4 @@ pub mod journal;
 pub mod metrics;
 pub mod mqtt;
 pub mod operator;
+pub mod token_key;

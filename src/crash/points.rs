@@ -14,8 +14,8 @@
 //! | C7 | in a snapshot: pieces written, named, named durably, older ones removed; before the fence marks take their name | 4, 1 |
 //! | C8 | in the start: opened, loaded, marks reserved, before *ready* | 4 |
 //!
-//! `HALLCALL_CRASH_ON=<word>,...` lets only those passes count that are about a ride for which all
-//! of the words hold: its order, its state, a command, `said` or `heard`.
+//! `HALLCALL_CRASH_ON=<word>,...` lets only those passes count that are about a ride, a rental or
+//! a device for which all of the words hold: its order, its state, a command, `said` or `heard`.
 //! `HALLCALL_SNAPSHOT_EVERY=<facts>` makes snapshots as often as a test needs them.
 
 use std::collections::BTreeMap;
@@ -31,6 +31,7 @@ use protocol::{Decoded, Inbound, OrderId, Outgoing, RobotMessage};
 use rumqttc::{ConnectionError, Event};
 use rustix::process::{Signal, getpid, kill_process};
 
+use super::rentals;
 use crate::journal::Options;
 
 const AT: &str = "HALLCALL_CRASH_AT";
@@ -50,7 +51,7 @@ const POINTS: [&str; 9] = [C0, C1, C2, C3, C4, C5, C6, C7, C8];
 
 type Point = &'static str;
 
-/// What holds for the ride that a pass is about.
+/// What holds for the ride, the rental or the device that a pass is about.
 type About = Vec<String>;
 
 /// What the environment asks for. Without it nothing is noted and nothing ends.
@@ -76,6 +77,8 @@ struct Book {
     said: BTreeMap<u64, (Point, About)>,
     /// The order of each message that we have not acknowledged, by packet id.
     heard: BTreeMap<u16, OrderId>,
+    /// What each message about rentals is about that we have not acknowledged, by packet id.
+    heard_of_rentals: BTreeMap<u16, About>,
     /// The command that is written to a bus.
     executing: Option<About>,
 }
@@ -129,6 +132,7 @@ pub(crate) fn appending(facts: &[Fact]) {
         | Fact::Turn(_)
         | Fact::Claim(_)
         | Fact::Site(_) => None,
+        Fact::Rental(fact) => rentals::moved(fact),
     });
     let moved: Vec<About> = moved.collect();
     with_book(|book| {
@@ -196,6 +200,10 @@ pub(crate) fn recovering() {
 /// A message of the outbox is handed to the client library.
 pub(crate) fn saying(id: u64, message: &Outgoing) {
     with_book(|book| {
+        if let Some((point, about)) = rentals::said(message) {
+            book.said.insert(id, (point, about));
+            return;
+        }
         let (point, order, state, what) = match message {
             Outgoing::ElevatorCommand(sent) => {
                 let Some((order, state)) = book.ride_of(&sent.command) else {
@@ -214,6 +222,9 @@ pub(crate) fn saying(id: u64, message: &Outgoing) {
             | Outgoing::ElevatorState(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::RentalState { .. }
+            | Outgoing::DeviceCommand { .. }
+            | Outgoing::DeviceState(_)
             | Outgoing::Alarm(_)
             | Outgoing::Alarms(_)
             | Outgoing::Site(_)
@@ -245,7 +256,16 @@ pub(crate) fn acked(id: u64) {
 
 /// A message came that is to be acknowledged.
 pub(crate) fn heard(packet_id: u16, decoded: &Decoded) {
-    let Decoded::Message(Inbound::Robot { message, .. }) = decoded else {
+    let Decoded::Message(inbound) = decoded else {
+        return;
+    };
+    if let Some(about) = rentals::heard(inbound) {
+        with_book(|book| {
+            book.heard_of_rentals.insert(packet_id, about);
+        });
+        return;
+    }
+    let Inbound::Robot { message, .. } = inbound else {
         return;
     };
     let order = match message {
@@ -265,6 +285,9 @@ pub(crate) fn polled(event: &Result<Event, ConnectionError>) {
         return;
     };
     with_book(|book| {
+        if let Some(about) = book.heard_of_rentals.remove(packet_id) {
+            book.pass(C6, &[about]);
+        }
         let order = book.heard.remove(packet_id);
         let ride = order.and_then(|order| Some((book.rides.get(&order).copied()?, order)));
         if let Some((state, order)) = ride {
@@ -342,6 +365,7 @@ impl Book {
             group: Vec::new(),
             said: BTreeMap::new(),
             heard: BTreeMap::new(),
+            heard_of_rentals: BTreeMap::new(),
             executing: None,
         }
     }
