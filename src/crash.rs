@@ -4,6 +4,8 @@
 //! called is not there: no other code may name this module.
 
 #[cfg(feature = "crash-points")]
+mod plan;
+#[cfg(feature = "crash-points")]
 mod points;
 #[cfg(feature = "crash-points")]
 mod rentals;

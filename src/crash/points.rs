@@ -31,39 +31,15 @@ use protocol::{Decoded, Inbound, OrderId, Outgoing, RobotMessage};
 use rumqttc::{ConnectionError, Event};
 use rustix::process::{Signal, getpid, kill_process};
 
+use super::plan::{AT, About, C0, C1, C2, C3, C4, C5, C6, C7, C8, ON, Plan, Point};
 use super::rentals;
 use crate::journal::Options;
 
-const AT: &str = "HALLCALL_CRASH_AT";
-const ON: &str = "HALLCALL_CRASH_ON";
 const SNAPSHOT_EVERY: &str = "HALLCALL_SNAPSHOT_EVERY";
-
-const C0: &str = "C0";
-const C1: &str = "C1";
-const C2: &str = "C2";
-const C3: &str = "C3";
-const C4: &str = "C4";
-const C5: &str = "C5";
-const C6: &str = "C6";
-const C7: &str = "C7";
-const C8: &str = "C8";
-const POINTS: [&str; 9] = [C0, C1, C2, C3, C4, C5, C6, C7, C8];
-
-type Point = &'static str;
-
-/// What holds for the ride, the rental or the device that a pass is about.
-type About = Vec<String>;
 
 /// What the environment asks for. Without it nothing is noted and nothing ends.
 static PLAN: OnceLock<Plan> = OnceLock::new();
 static BOOK: Mutex<Book> = Mutex::new(Book::new());
-
-#[derive(Debug, PartialEq, Eq)]
-struct Plan {
-    point: Point,
-    n: u64,
-    on: Vec<String>,
-}
 
 /// What was noted on the way to the points.
 struct Book {
@@ -335,28 +311,6 @@ fn lock() -> MutexGuard<'static, Book> {
     BOOK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Plan {
-    fn read(at: &str, on: &str) -> Result<Self, String> {
-        let wrong = || {
-            let (first, last) = (POINTS[0], POINTS[POINTS.len() - 1]);
-            format!("{AT} = {at:?}: it is <point>:<n>, a point of {first} to {last}, n from 1")
-        };
-        let (name, n) = at.split_once(':').ok_or_else(wrong)?;
-        let point = POINTS.into_iter().find(|point| *point == name);
-        let n = n.parse().ok().filter(|n| *n >= 1);
-        Ok(Self {
-            point: point.ok_or_else(wrong)?,
-            n: n.ok_or_else(wrong)?,
-            on: on.split_terminator(',').map(str::to_owned).collect(),
-        })
-    }
-
-    fn counts(&self, abouts: &[About]) -> bool {
-        let holds = |about: &About| self.on.iter().all(|word| about.contains(word));
-        self.on.is_empty() || abouts.iter().any(holds)
-    }
-}
-
 impl Book {
     const fn new() -> Self {
         Self {
@@ -402,38 +356,5 @@ fn end(plan: &Plan, abouts: &[About]) -> ! {
     // It ends before this thread is back; a thread that held a lock here goes on with nothing.
     loop {
         thread::park();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_point_and_a_number_from_1() {
-        let plan = Plan::read("C3:2", "T-1,QUEUED").unwrap();
-        assert_eq!((plan.point, plan.n), ("C3", 2));
-        assert_eq!(plan.on, ["T-1", "QUEUED"]);
-        assert_eq!(Plan::read("C8:1", "").unwrap().on, [""; 0]);
-        for wrong in [
-            "", "C3", "C3:", "C3:0", "C3:-1", "C9:1", "3:1", "C3:1:1", "c3:1",
-        ] {
-            let said = Plan::read(wrong, "").unwrap_err();
-            assert!(
-                said.contains(AT) && said.contains(&format!("{wrong:?}")),
-                "{said}"
-            );
-        }
-    }
-
-    #[test]
-    fn all_words_must_hold_for_one_ride() {
-        let ride = |words: [&str; 2]| words.map(str::to_owned).to_vec();
-        let (one, other) = (ride(["T-1", "QUEUED"]), ride(["T-2", "HOLD"]));
-        let plan = |on| Plan::read("C0:1", on).unwrap();
-        assert!(plan("T-1,QUEUED").counts(&[other.clone(), one.clone()]));
-        assert!(!plan("T-1,HOLD").counts(&[one, other]));
-        assert!(plan("").counts(&[]));
-        assert!(!plan("T-1").counts(&[]));
     }
 }

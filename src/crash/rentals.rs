@@ -3,13 +3,7 @@
 use dispatch::RentalFact;
 use protocol::{Inbound, Outgoing};
 
-/// Words that hold for what a pass is about.
-type About = Vec<String>;
-
-/// A command is written to its device, which has not answered.
-const COMMANDED: &str = "C4";
-/// A message is written to the broker, which has not acknowledged it.
-const SAID: &str = "C5";
+use super::plan::{About, C4, C5, Point};
 
 /// What a fact is about.
 pub(super) fn moved(fact: &RentalFact) -> Option<About> {
@@ -31,23 +25,20 @@ pub(super) fn moved(fact: &RentalFact) -> Option<About> {
 }
 
 /// What a message of ours is about, and the point that it passes when it is written.
-pub(super) fn said(message: &Outgoing) -> Option<(&'static str, About)> {
+pub(super) fn said(message: &Outgoing) -> Option<(Point, About)> {
     let (point, words) = match message {
         Outgoing::DeviceCommand { command, .. } => {
             let words = [command.device_id.to_string(), command.command.to_string()];
-            (COMMANDED, Vec::from(words))
+            (C4, Vec::from(words))
         }
         Outgoing::RentalState { view, .. } => {
             let order = view.order_id.to_string();
-            (
-                SAID,
-                vec![order, view.state.to_string(), "state".to_owned()],
-            )
+            (C5, vec![order, view.state.to_string(), "state".to_owned()])
         }
         Outgoing::ClientReply { reply, .. } => {
             let (order, kind) = (reply.order_id.as_ref()?, reply.kind?);
             (
-                SAID,
+                C5,
                 vec![order.to_string(), kind.to_string(), "reply".to_owned()],
             )
         }

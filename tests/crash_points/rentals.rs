@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// Plays at a time.
-const AT_A_TIME: usize = 3;
+const AT_A_TIME: usize = 6;
 /// Between two looks of the vehicle at its commands.
 const LOOK: Duration = Duration::from_millis(5);
 

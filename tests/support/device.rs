@@ -188,8 +188,9 @@ pub fn device_in(watcher: &Client, id: &str, state: &str) -> Message {
 fn read(device: &str, command: &Value) -> (DeviceCommand, Signature) {
     let topics = Topics::new("hallcall/v1", &"demo".parse().unwrap()).unwrap();
     let topic = format!("{BASE}/devices/{device}/command");
-    match Said::read(&topics, &topic, command.to_string().as_bytes()).unwrap() {
-        Said::DeviceCommand { command, signature } => (*command, signature),
-        said => panic!("no command: {said:?}"),
-    }
+    let said = Said::read(&topics, &topic, command.to_string().as_bytes()).unwrap();
+    let Said::DeviceCommand { command, signature } = said else {
+        panic!("no command: {said:?}")
+    };
+    (*command, signature)
 }
