@@ -14,13 +14,15 @@ use std::sync::Arc;
 use adapters::bus::Transport;
 use adapters::map::{RegisterMap, Table as PointTable};
 use adapters::rs485::FrameProfile;
-use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
-use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
+use dispatch::config::{Applications, ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
+use protocol::device::DeviceKey;
+use protocol::{DeviceId, ElevatorId, GatewayId, Sensitive, SiteId, ZoneId};
 
 mod address;
 mod applications;
 mod buses;
 mod civil_zone;
+mod devices;
 mod document;
 mod driver;
 mod elevators;
@@ -60,6 +62,8 @@ pub struct Config {
     pub buses: BTreeMap<String, BusConfig>,
     /// The fire inputs, for the zones of `site` that have one.
     pub zone_inputs: BTreeMap<ZoneId, ZoneInput>,
+    /// The key of each device of `site`.
+    pub device_keys: BTreeMap<DeviceId, DeviceKey>,
     /// What `check` refuses and `run` warns of.
     pub advice: Vec<Mistake>,
 }
@@ -126,20 +130,14 @@ impl fmt::Display for Broker {
 }
 
 /// A password. It is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Password(String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Password(Sensitive<String>);
 
 impl Password {
     /// The password, for the broker alone.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(..)")
+        self.0.reveal()
     }
 }
 
@@ -232,6 +230,7 @@ impl Config {
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
         let limits = timing::read_limits(root);
+        let devices = devices::read(root);
         let applications = applications::read(root);
         let http = http::read(root);
         let mut buses = buses::read(root);
@@ -246,6 +245,7 @@ impl Config {
         reader.carry(&mut buses);
 
         let gateway = gateway?;
+        let (rentals, device_keys) = devices?;
         let elevators = elevators.into_iter().map(|elevator| elevator.config);
         let elevators: Vec<ElevatorConfig> = elevators.collect::<Option<_>>()?;
         let drivers: Vec<DriverConfig> = drivers.into_iter().collect::<Option<_>>()?;
@@ -260,7 +260,10 @@ impl Config {
             http: http?,
             buses: used(whole(buses)?, &drivers, &zone_inputs),
             site: SiteConfig {
-                applications: applications?,
+                applications: Applications {
+                    rentals,
+                    ..applications?
+                },
                 gateway: gateway.id.clone(),
                 timing: waits?.timing,
                 limits: limits?,
@@ -269,6 +272,7 @@ impl Config {
                 elevators: elevators.into_iter().map(|e| (e.id.clone(), e)).collect(),
             },
             gateway,
+            device_keys,
             drivers,
             zone_inputs,
             advice: Vec::new(),
@@ -285,6 +289,8 @@ const KEYS: &[&str] = &[
     "elevators",
     "zones",
     "buses",
+    "devices",
+    "rental",
     "series",
     "departments",
     "turns",

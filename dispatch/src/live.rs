@@ -5,12 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use protocol::client::TokenKey;
 use protocol::hardware::{Door, Mode, Motion, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
 use protocol::{
-    ClaimId, ClientId, ElevatorId, Landing, OrderId, PoolId, RobotId, Timestamp, ZoneId,
+    ClaimId, ClientId, DeviceId, ElevatorId, Landing, OrderId, PoolId, RentalId, RobotId, Timestamp,
+    ZoneId,
 };
 
 use crate::alarm::Alarms;
@@ -19,6 +21,7 @@ use crate::effort::{Aim, Efforts, QueryState};
 use crate::fact::Claim;
 use crate::input::Now;
 use crate::rank::Waiters;
+use crate::rental::DeviceWatch;
 use crate::timer::Timers;
 
 /// Everything that is not kept.
@@ -38,6 +41,14 @@ pub(crate) struct Live {
     pub(crate) leases: BTreeMap<ClaimId, Lease>,
     /// The pools.
     pub(crate) pools: BTreeMap<PoolId, PoolWatch>,
+    /// The devices that are rented.
+    pub(crate) devices: BTreeMap<DeviceId, DeviceWatch>,
+    /// When what a rental waits for must have come.
+    pub(crate) rental_ends: BTreeMap<RentalId, u64>,
+    /// Rentals whose command is told again for nothing: the gateway was away.
+    pub(crate) rentals_again: BTreeSet<RentalId>,
+    /// What tokens are made with.
+    pub(crate) token_key: Option<TokenKey>,
     /// What each zone's fire input said last; absent until it was read.
     pub(crate) fire_clear: BTreeMap<ZoneId, bool>,
     /// The moments at which something is due.
@@ -84,6 +95,11 @@ impl Live {
     /// What is known of a pool; pools are few, those of the configuration.
     pub(crate) fn pool(&mut self, pool: &PoolId) -> &mut PoolWatch {
         self.pools.entry(pool.clone()).or_default()
+    }
+
+    /// What is known of a device; devices are few, those of the configuration.
+    pub(crate) fn device(&mut self, device: &DeviceId) -> &mut DeviceWatch {
+        self.devices.entry(device.clone()).or_default()
     }
 }
 

@@ -93,6 +93,10 @@ impl Step<'_> {
             OperatorAction::ClaimStopped { pool, resource } => {
                 self.resource_stopped(pool, resource)
             }
+            OperatorAction::RentalList => Ok(OperatorAnswer::Rentals(self.rental_rows())),
+            OperatorAction::RentalShow(id) => self.rental_row(id),
+            OperatorAction::DeviceList => Ok(OperatorAnswer::Devices(self.device_views())),
+            OperatorAction::DeviceMaintenance { device, on } => self.maintain_device(device, *on),
             OperatorAction::SiteSuspend { zone } => self.suspend(zone.as_ref()),
             OperatorAction::SiteResume { zone } => self.resume(zone.as_ref()),
         }
@@ -359,7 +363,10 @@ fn is_a_look(action: &OperatorAction) -> bool {
         | OperatorAction::PoolShow(_)
         | OperatorAction::ClaimList
         | OperatorAction::ClaimHistory
-        | OperatorAction::ClaimShow(_) => true,
+        | OperatorAction::ClaimShow(_)
+        | OperatorAction::RentalList
+        | OperatorAction::RentalShow(_)
+        | OperatorAction::DeviceList => true,
         OperatorAction::OrderCancel(_)
         | OperatorAction::ElevatorResolve { .. }
         | OperatorAction::ElevatorReset { .. }
@@ -367,6 +374,7 @@ fn is_a_look(action: &OperatorAction) -> bool {
         | OperatorAction::SeriesResume { .. }
         | OperatorAction::PoolCapacity { .. }
         | OperatorAction::ClaimStopped { .. }
+        | OperatorAction::DeviceMaintenance { .. }
         | OperatorAction::SiteSuspend { .. }
         | OperatorAction::SiteResume { .. } => false,
     }

@@ -48,7 +48,17 @@ fn every_example_loads() {
         }
     }
     names.sort();
-    assert_eq!(names, ["apps", "demo", "mqtt-site", "rtu-site", "tcp-site"]);
+    assert_eq!(
+        names,
+        [
+            "apps",
+            "demo",
+            "mqtt-site",
+            "rentals",
+            "rtu-site",
+            "tcp-site"
+        ]
+    );
 }
 
 /// What an integrator reads in `configs/tcp-site.toml` is what the gateway gets.

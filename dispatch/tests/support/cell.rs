@@ -58,7 +58,8 @@ pub(crate) fn note_fact(trace: &mut Trace, now_ms: u64, fact: &Fact) {
         | Fact::Answer(_)
         | Fact::Series(_)
         | Fact::Turn(_)
-        | Fact::Claim(_) => {}
+        | Fact::Claim(_)
+        | Fact::Rental(_) => {}
         Fact::Elevator(fact) => note_elevator(trace, fact),
     }
 }

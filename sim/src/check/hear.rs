@@ -28,6 +28,8 @@ impl Model {
             Input::OwnRide { .. }
             | Input::OwnElevator { .. }
             | Input::Client { .. }
+            | Input::Device { .. }
+            | Input::TokenKey(_)
             | Input::Bus { .. }
             | Input::Insecure
             | Input::Tick => {}
@@ -352,6 +354,10 @@ impl Model {
             | OperatorAction::PoolList
             | OperatorAction::PoolShow(_)
             | OperatorAction::PoolCapacity { .. }
+            | OperatorAction::RentalList
+            | OperatorAction::RentalShow(_)
+            | OperatorAction::DeviceList
+            | OperatorAction::DeviceMaintenance { .. }
             | OperatorAction::ClaimList
             | OperatorAction::ClaimHistory
             | OperatorAction::ClaimShow(_)
