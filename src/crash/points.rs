@@ -31,10 +31,12 @@ use protocol::{Decoded, Inbound, OrderId, Outgoing, RobotMessage};
 use rumqttc::{ConnectionError, Event};
 use rustix::process::{Signal, getpid, kill_process};
 
-use super::plan::{AT, About, C0, C1, C2, C3, C4, C5, C6, C7, C8, ON, Plan, Point};
+use super::plan::{About, C0, C1, C2, C3, C4, C5, C6, C7, C8, Plan, Point};
 use super::rentals;
 use crate::journal::Options;
 
+const AT: &str = "HALLCALL_CRASH_AT";
+const ON: &str = "HALLCALL_CRASH_ON";
 const SNAPSHOT_EVERY: &str = "HALLCALL_SNAPSHOT_EVERY";
 
 /// What the environment asks for. Without it nothing is noted and nothing ends.
@@ -67,7 +69,7 @@ pub(crate) fn arm() -> Result<(), String> {
     adapters::crash::on_written(written);
     let Ok(at) = env::var(AT) else { return Ok(()) };
     let on = env::var(ON).unwrap_or_default();
-    let plan = Plan::read(&at, &on)?;
+    let plan = Plan::read(&at, &on).map_err(|why| format!("{AT} = {why}"))?;
     // Only the first gateway of a process.
     let _ = PLAN.set(plan);
     Ok(())
