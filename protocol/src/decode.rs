@@ -100,7 +100,7 @@ fn from_robot(robot: RobotId, topic: RobotTopic, payload: &[u8], retained: bool)
         Ok(message) => Decoded::Message(Inbound::Robot { robot, message }),
         Err(refusal) => Decoded::Refused(Refusal {
             robot: Some((robot, topic)),
-            ..refusal
+            ..*refusal
         }),
     }
 }
@@ -116,7 +116,7 @@ fn from_client(id: ClientId, payload: &[u8], retained: bool) -> Decoded {
         }),
         Err(refusal) => Decoded::Refused(Refusal {
             client: Some((id, client::kind_of(payload))),
-            ..refusal
+            ..*refusal
         }),
     }
 }
@@ -127,7 +127,7 @@ fn from_controller(elevator: ElevatorId, payload: &[u8], retained: bool) -> Deco
     }
     match message(payload, controller::event) {
         Ok(event) => Decoded::Message(Inbound::Controller { elevator, event }),
-        Err(refusal) => Decoded::Refused(refusal),
+        Err(refusal) => Decoded::Refused(*refusal),
     }
 }
 
@@ -147,7 +147,7 @@ fn from_gateway(gateway: GatewayId, payload: &[u8]) -> Decoded {
             gateway,
             connection,
         }),
-        Err(refusal) => Decoded::Refused(refusal),
+        Err(refusal) => Decoded::Refused(*refusal),
     }
 }
 
@@ -155,10 +155,10 @@ fn from_gateway(gateway: GatewayId, payload: &[u8]) -> Decoded {
 fn message<T>(
     payload: &[u8],
     read: impl FnOnce(&Object<'_>) -> Result<T, Bad>,
-) -> Result<T, Refusal> {
+) -> Result<T, Box<Refusal>> {
     if payload.len() > MESSAGE_BYTES_MAX {
         let bytes = payload.len();
-        return Err(Refusal {
+        return Err(Box::new(Refusal {
             robot: None,
             client: None,
             code: Code::TooLarge,
@@ -167,22 +167,24 @@ fn message<T>(
             ),
             message_id: None,
             order_id: None,
-        });
+        }));
     }
     let document = json::read(payload);
     let result = match document.defect {
         Some(defect) => Err(defect),
         None => read(&document.fields).map_err(|bad| bad.to_string()),
     };
-    result.map_err(|why| Refusal {
-        robot: None,
-        client: None,
-        code: Code::Malformed,
-        detail: detail(&why),
-        message_id: optional(&document.fields, "message_id", name)
-            .ok()
-            .flatten(),
-        order_id: optional(&document.fields, "order_id", name).ok().flatten(),
+    result.map_err(|why| {
+        Box::new(Refusal {
+            robot: None,
+            client: None,
+            code: Code::Malformed,
+            detail: detail(&why),
+            message_id: optional(&document.fields, "message_id", name)
+                .ok()
+                .flatten(),
+            order_id: optional(&document.fields, "order_id", name).ok().flatten(),
+        })
     })
 }
 
