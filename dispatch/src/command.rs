@@ -87,7 +87,8 @@ impl Step<'_> {
         if let Some(car) = self.live.cars.get_mut(elevator)
             && car.efforts.is_lane_free()
         {
-            if mutate!(WaitingInFire, !serves, false) {
+            let barred = mutate!(CommandInFire, !serves, false);
+            if mutate!(WaitingInFire, barred, false) {
                 car.efforts.keep_only_release();
             }
             sent = car

@@ -1,5 +1,7 @@
 //! The core: one input in, facts and effects out, nothing else.
 
+use std::collections::BTreeSet;
+
 use protocol::{ElevatorId, OrderId, limits};
 
 use crate::config::SiteConfig;
@@ -162,16 +164,20 @@ impl Step<'_> {
             }
         }
         let mut alarms_due = false;
-        let mut shown = std::collections::BTreeSet::new();
+        let mut shown = BTreeSet::new();
         for _ in 0..ROUNDS_MAX {
             let touched = std::mem::take(&mut self.live.touched);
             if touched.is_empty() && !self.live.dispatch_due {
                 break;
             }
             alarms_due |= !touched.is_empty();
-            for id in touched {
-                self.tend_elevator(&id);
-                shown.insert(id);
+            for id in &touched {
+                self.tend_elevator(id);
+            }
+            if shown.is_empty() {
+                shown = touched;
+            } else {
+                shown.extend(touched);
             }
             if self.live.dispatch_due {
                 self.dispatch();
@@ -180,7 +186,11 @@ impl Step<'_> {
         if alarms_due {
             self.tend_alarms_of(&shown);
         }
-        self.live.touched.extend(shown);
+        if self.live.touched.is_empty() {
+            self.live.touched = shown;
+        } else {
+            self.live.touched.extend(shown);
+        }
         if std::mem::take(&mut self.live.site_due) {
             self.show_site();
         }
@@ -213,27 +223,32 @@ impl Step<'_> {
         let car = self.live.cars.get(id)?;
         let record = self.state.elevators.get(id)?;
         let owner = record.owner.as_ref()?;
-        let mut moments = Vec::with_capacity(8);
+        let mut next = u64::MAX;
+        let mut add = |at: u64| {
+            if at > now_ms {
+                next = next.min(at);
+            }
+        };
         if record.kept.is_some() {
-            moments.extend(car.kept.deadline_ms);
-            moments.push(car.kept.since_ms.saturating_add(timing.settle_ms));
+            add(car.kept.deadline_ms.unwrap_or(u64::MAX));
+            add(car.kept.since_ms.saturating_add(timing.settle_ms));
         }
         if let Some(progress) = self.live.rides.get(&owner.order) {
             let late = self.live.frozen_since_ms.is_none();
-            moments.extend(progress.deadline_ms.filter(|_| late));
-            moments.extend(progress.asking_until_ms);
-            moments.extend(progress.recheck.map(|recheck| recheck.next_ms));
+            let deadline = progress.deadline_ms.filter(|_| late);
+            add(deadline.unwrap_or(u64::MAX));
+            add(progress.asking_until_ms.unwrap_or(u64::MAX));
+            let recheck = progress.recheck.map(|recheck| recheck.next_ms);
+            add(recheck.unwrap_or(u64::MAX));
             let valid_ms = timing.valid_ms.saturating_mul(2);
-            moments.push(progress.permitted_ms.saturating_add(valid_ms));
-            moments.push(progress.requery_ms);
-            moments.push(progress.close_after_ms);
+            add(progress.permitted_ms.saturating_add(valid_ms));
+            add(progress.requery_ms);
+            add(progress.close_after_ms);
         }
-        if car.hold_next_ms < u64::MAX {
-            moments.push(car.hold_next_ms);
-        }
+        add(car.hold_next_ms);
         let read_ms = car.asked_ms.unwrap_or(0);
-        moments.push(read_ms.saturating_add(timing.reading_fresh_ms));
-        moments.into_iter().filter(|at| *at > now_ms).min()
+        add(read_ms.saturating_add(timing.reading_fresh_ms));
+        (next < u64::MAX).then_some(next)
     }
 
     /// Ingest came or went: leases and deadlines stand still while it is away.

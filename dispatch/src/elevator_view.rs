@@ -186,11 +186,28 @@ impl Step<'_> {
 
 /// Readings' times and queue lengths alone are no change that is worth a message.
 fn same_but_for_time(a: &ElevatorView, b: &ElevatorView) -> bool {
-    let timeless = |view: &ElevatorView| ElevatorView {
-        observed_at: None,
-        queue_length: 0,
-        busy: false,
-        ..view.clone()
-    };
-    timeless(a) == timeless(b)
+    let ElevatorView {
+        elevator_id,
+        bank_id,
+        floor,
+        doors,
+        motion,
+        mode,
+        occupied,
+        health,
+        health_reason,
+        owner,
+        fence,
+        busy: _,
+        queue_length: _,
+        observed_at: _,
+    } = a;
+    *doors == b.doors
+        && (*motion, *mode, *occupied) == (b.motion, b.mode, b.occupied)
+        && *floor == b.floor
+        && (*health, *fence) == (b.health, b.fence)
+        && *owner == b.owner
+        && *health_reason == b.health_reason
+        && *elevator_id == b.elevator_id
+        && *bank_id == b.bank_id
 }

@@ -13,6 +13,14 @@ impl Step<'_> {
         if !self.live.cars.contains_key(elevator) {
             return;
         }
+        if let Report::Outcome {
+            outcome: Outcome::Sent,
+            ..
+        } = report
+        {
+            // It says what the core knows: nothing follows from it.
+            return;
+        }
         self.live.touched.insert(elevator.clone());
         match report {
             Report::Reading { reading, asked_ms } => self.reading(elevator, reading, asked_ms),
@@ -43,7 +51,7 @@ impl Step<'_> {
             return;
         }
         let known = car.efforts.answer(id, outcome, now_ms);
-        if !known && *outcome != Outcome::Sent {
+        if !known {
             self.ask_seldom(elevator);
         }
     }

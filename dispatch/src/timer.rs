@@ -39,15 +39,22 @@ pub(crate) struct Timers {
 impl Timers {
     /// Sets the moment of a key; `None` removes it.
     pub(crate) fn set(&mut self, key: TimerKey, at_ms: Option<u64>) {
-        if self.by_key.get(&key).copied() == at_ms {
+        let old_ms = match (self.by_key.get_mut(&key), at_ms) {
+            (Some(old), Some(at)) => Some(std::mem::replace(old, at)),
+            (Some(_), None) => self.by_key.remove(&key),
+            (None, Some(at)) => self.by_key.insert(key.clone(), at),
+            (None, None) => None,
+        };
+        if old_ms == at_ms {
             return;
         }
-        if let Some(old) = self.by_key.remove(&key) {
-            self.by_time.remove(&(old, key.clone()));
+        let mut entry = (old_ms.unwrap_or(0), key);
+        if old_ms.is_some() {
+            self.by_time.remove(&entry);
         }
         if let Some(at) = at_ms {
-            self.by_key.insert(key.clone(), at);
-            self.by_time.insert((at, key));
+            entry.0 = at;
+            self.by_time.insert(entry);
         }
     }
 

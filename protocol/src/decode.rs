@@ -104,7 +104,7 @@ fn from_robot(robot: RobotId, topic: RobotTopic, payload: &[u8], retained: bool)
         Ok(message) => Decoded::Message(Inbound::Robot { robot, message }),
         Err(refusal) => Decoded::Refused(Refusal {
             robot: Some((robot, topic)),
-            ..refusal
+            ..*refusal
         }),
     }
 }
@@ -120,7 +120,7 @@ fn from_client(id: ClientId, payload: &[u8], retained: bool) -> Decoded {
         }),
         Err(refusal) => Decoded::Refused(Refusal {
             client: Some((id, client::kind_of(payload))),
-            ..refusal
+            ..*refusal
         }),
     }
 }
@@ -146,7 +146,7 @@ fn from_controller(elevator: ElevatorId, payload: &[u8], retained: bool) -> Deco
     }
     match message(payload, controller::event) {
         Ok(event) => Decoded::Message(Inbound::Controller { elevator, event }),
-        Err(refusal) => Decoded::Refused(refusal),
+        Err(refusal) => Decoded::Refused(*refusal),
     }
 }
 
@@ -166,7 +166,7 @@ fn from_gateway(gateway: GatewayId, payload: &[u8]) -> Decoded {
             gateway,
             connection,
         }),
-        Err(refusal) => Decoded::Refused(refusal),
+        Err(refusal) => Decoded::Refused(*refusal),
     }
 }
 
@@ -174,10 +174,10 @@ fn from_gateway(gateway: GatewayId, payload: &[u8]) -> Decoded {
 fn message<T>(
     payload: &[u8],
     read: impl FnOnce(&Object<'_>) -> Result<T, Bad>,
-) -> Result<T, Refusal> {
+) -> Result<T, Box<Refusal>> {
     if payload.len() > MESSAGE_BYTES_MAX {
         let bytes = payload.len();
-        return Err(Refusal {
+        return Err(Box::new(Refusal {
             robot: None,
             client: None,
             code: Code::TooLarge,
@@ -186,22 +186,24 @@ fn message<T>(
             ),
             message_id: None,
             order_id: None,
-        });
+        }));
     }
     let document = json::read(payload);
     let result = match document.defect {
         Some(defect) => Err(defect),
         None => read(&document.fields).map_err(|bad| bad.to_string()),
     };
-    result.map_err(|why| Refusal {
-        robot: None,
-        client: None,
-        code: Code::Malformed,
-        detail: detail(&why),
-        message_id: optional(&document.fields, "message_id", name)
-            .ok()
-            .flatten(),
-        order_id: optional(&document.fields, "order_id", name).ok().flatten(),
+    result.map_err(|why| {
+        Box::new(Refusal {
+            robot: None,
+            client: None,
+            code: Code::Malformed,
+            detail: detail(&why),
+            message_id: optional(&document.fields, "message_id", name)
+                .ok()
+                .flatten(),
+            order_id: optional(&document.fields, "order_id", name).ok().flatten(),
+        })
     })
 }
 

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
+use crate::id::Name;
 use crate::limits::FLOOR_BYTES_MAX;
 
 /// Why a text is no floor label. `wire.md` section 1: `^[A-Za-z0-9_-]{1,8}$`.
@@ -14,9 +14,9 @@ use crate::limits::FLOOR_BYTES_MAX;
 pub struct FloorError;
 
 /// The label of a floor as the building writes it, such as `1F`, `B2`, `M`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct FloorLabel(Arc<str>);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct FloorLabel(Name);
 
 impl FloorLabel {
     /// Checks `text` and makes it a floor label.
@@ -26,7 +26,7 @@ impl FloorLabel {
     pub fn new(text: &str) -> Result<Self, FloorError> {
         let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if (1..=FLOOR_BYTES_MAX).contains(&text.len()) && text.bytes().all(good) {
-            Ok(Self(text.into()))
+            Ok(Self(Name::new(text)))
         } else {
             Err(FloorError)
         }
@@ -35,19 +35,25 @@ impl FloorLabel {
     /// The label as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_str()
     }
 }
 
 impl fmt::Display for FloorLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for FloorLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for FloorLabel {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
     }
 }
 
@@ -67,7 +73,7 @@ impl TryFrom<String> for FloorLabel {
 
 impl From<FloorLabel> for String {
     fn from(label: FloorLabel) -> Self {
-        label.0.as_ref().to_owned()
+        label.as_str().to_owned()
     }
 }
 

@@ -1,10 +1,12 @@
 //! Identifiers. Each is a name of its own type, checked once, where it enters.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::limits::ID_BYTES_MAX;
 
@@ -38,12 +40,72 @@ fn check(text: &str) -> Result<(), IdError> {
     Ok(())
 }
 
+/// A shared text without NUL, which is found in maps by its first bytes: most are no longer, or
+/// differ there.
+#[derive(Clone)]
+pub(crate) struct Name {
+    /// The first bytes as a big-endian number, filled up with zeros: it orders as they do.
+    head: u64,
+    text: Arc<str>,
+}
+
+impl Name {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut head = [0; 8];
+        let length = text.len().min(head.len());
+        head[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Self {
+            head: u64::from_be_bytes(head),
+            text: text.into(),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// All of it is in its head: the last byte is a zero.
+    fn is_short(&self) -> bool {
+        self.head & 0xFF == 0
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.head == other.head && (self.is_short() || self.text == other.text)
+    }
+}
+
+impl Eq for Name {}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match self.head.cmp(&other.head) {
+            Ordering::Equal if self.is_short() => Ordering::Equal,
+            Ordering::Equal => self.text.cmp(&other.text),
+            differs @ (Ordering::Less | Ordering::Greater) => differs,
+        }
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
 macro_rules! identifiers {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(Arc<str>);
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
+        pub struct $name(Name);
 
         impl $name {
             /// Checks `text` and makes it an identifier.
@@ -52,25 +114,31 @@ macro_rules! identifiers {
             /// What is wrong with the text, see [`IdError`].
             pub fn new(text: &str) -> Result<Self, IdError> {
                 check(text)?;
-                Ok(Self(text.into()))
+                Ok(Self(Name::new(text)))
             }
 
             /// The identifier as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
-                &self.0
+                self.0.as_str()
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(self.as_str())
             }
         }
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
             }
         }
 
@@ -90,7 +158,7 @@ macro_rules! identifiers {
 
         impl From<$name> for String {
             fn from(id: $name) -> Self {
-                id.0.as_ref().to_owned()
+                id.as_str().to_owned()
             }
         }
     )*};
@@ -156,5 +224,36 @@ pub struct Fence(pub u64);
 impl fmt::Display for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Name;
+
+    #[test]
+    fn names_are_ordered_as_their_texts() {
+        let texts = [
+            "",
+            "-",
+            "A",
+            "AB",
+            "ABCDEFG",
+            "ABCDEFGH",
+            "ABCDEFGHI",
+            "ABCDEFGHJ",
+            "ABCDEFH",
+            "ABCDEFGHIJKLMNOPQ",
+            "ABCDEFGHIJKLMNOPR",
+            "B",
+            "a",
+            "z:9",
+        ];
+        for a in texts {
+            for b in texts {
+                assert_eq!(Name::new(a).cmp(&Name::new(b)), a.cmp(b), "{a:?} {b:?}");
+                assert_eq!(Name::new(a) == Name::new(b), a == b, "{a:?} {b:?}");
+            }
+        }
     }
 }

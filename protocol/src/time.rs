@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::Visitor;
 use serde::{Deserialize, Serialize, Serializer};
+use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use time::{OffsetDateTime, UtcOffset};
 
 /// A moment of the wall clock: milliseconds since 1970-01-01T00:00:00Z.
 ///
@@ -49,27 +49,47 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = i128::from(self.0) * 1_000_000;
-        let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos)
-            .unwrap_or(OffsetDateTime::UNIX_EPOCH)
-            .to_offset(UtcOffset::UTC);
-        write!(
-            f,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-            moment.year(),
-            u8::from(moment.month()),
-            moment.day(),
-            moment.hour(),
-            moment.minute(),
-            moment.second(),
-            moment.millisecond()
-        )
+        f.write_str(Written::of(*self).as_str())
+    }
+}
+
+/// A time stamp as it is written, made without the machinery of format strings: every message has
+/// one.
+struct Written([u8; 24]);
+
+impl Written {
+    fn of(moment: Timestamp) -> Self {
+        let seconds = i64::try_from(moment.0 / 1000).unwrap_or(i64::MAX);
+        let moment_s =
+            OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let (year, month, day) = moment_s.to_calendar_date();
+        let (hour, minute, second) = moment_s.to_hms();
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let mut put = |at: std::ops::Range<usize>, mut number: u64| {
+            for digit in text[at].iter_mut().rev() {
+                *digit += u8::try_from(number % 10).unwrap_or(0);
+                number /= 10;
+            }
+        };
+        put(0..4, u64::try_from(year).unwrap_or(0));
+        put(5..7, u64::from(u8::from(month)));
+        put(8..10, u64::from(day));
+        put(11..13, u64::from(hour));
+        put(14..16, u64::from(minute));
+        put(17..19, u64::from(second));
+        put(20..23, moment.0 % 1000);
+        Self(text)
+    }
+
+    fn as_str(&self) -> &str {
+        // Digits and the separators of the pattern are ASCII.
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(Written::of(*self).as_str())
     }
 }
 

@@ -33,6 +33,8 @@ const EVENTS_MAX: usize = 65_536;
 #[derive(Debug, Clone)]
 pub struct Car {
     config: CarConfig,
+    /// How long its doors take to open and to close, and stay open by themselves.
+    doors_ms: [u64; 3],
     place: Place,
     front: DoorMachine,
     rear: DoorMachine,
@@ -66,7 +68,10 @@ impl Car {
     #[must_use]
     pub fn new(config: CarConfig) -> Self {
         let floor = config.start.min(config.floors.len().saturating_sub(1));
+        let open_ms = whole_ms(config.door_open_s).max(1);
+        let close_ms = whole_ms(config.door_close_s).max(1);
         Self {
+            doors_ms: [open_ms, close_ms, whole_ms(config.dwell_s)],
             config,
             place: Place::Standing { floor },
             front: DoorMachine::closed(),
@@ -317,10 +322,11 @@ impl Car {
             }
             Place::Travelling(_) => false,
         };
+        let [open_ms, close_ms, dwell_ms] = self.doors_ms;
         Conditions {
-            open_ms: whole_ms(self.config.door_open_s).max(1),
-            close_ms: whole_ms(self.config.door_close_s).max(1),
-            dwell_ms: whole_ms(self.config.dwell_s),
+            open_ms,
+            close_ms,
+            dwell_ms,
             blocked: self.doorway.values().any(|doorway| *doorway == side),
             stays_open: at_recall || self.faults.door == Some(DoorStuck::Open),
         }

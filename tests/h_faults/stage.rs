@@ -278,8 +278,9 @@ impl Stage {
                 message,
                 envelope,
             } => {
-                self.laws.told(moment.now_ms, &message);
-                if let Outgoing::RideState(view) = &message {
+                let message = message.message().unwrap();
+                self.laws.told(moment.now_ms, message);
+                if let Outgoing::RideState(view) = message {
                     self.building.note(Entry::Told {
                         robot: view.robot_id.clone(),
                         order: view.order_id.clone(),

@@ -12,14 +12,14 @@ use crate::rs485::{FrameProfile, Message};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
     /// A Modbus unit with this register map.
-    Registers(RegisterMap),
+    Registers(Box<RegisterMap>),
     /// A unit that speaks its maker's frames.
     Frames(Arc<FrameProfile>),
 }
 
 impl From<RegisterMap> for Device {
     fn from(map: RegisterMap) -> Self {
-        Self::Registers(map)
+        Self::Registers(Box::new(map))
     }
 }
 

@@ -61,7 +61,8 @@ mutants! {
     LateReading,
     /// Law 6: a door that is told to close takes no permission away.
     NoDoubt,
-    /// Law 7: a mode that serves no robots stops no command.
+    /// Law 7: a mode that serves no robots stops no command, neither when it is wanted nor when it
+    /// leaves: each of the two looks alone covers most of the other.
     CommandInFire,
     /// Law 7: what waits to be sent is sent in a fire too.
     WaitingInFire,
@@ -156,6 +157,12 @@ thread_local! {
 /// Turns one on in this thread, or none.
 pub fn select(mutant: Option<Mutant>) {
     ON.set(mutant);
+}
+
+/// The one that is on in this thread.
+#[must_use]
+pub fn selected() -> Option<Mutant> {
+    ON.get()
 }
 
 /// Whether one is on in this thread.

@@ -94,7 +94,9 @@ impl Model {
                     && ride.is_some_and(|ride| at(landing, &ride.to))
             }
             Action::CloseDoor { .. } => {
-                state == Some(RideState::RobotEntered) || car.kept.until == Some(Until::ShutOrEmpty)
+                let called = ride.is_some_and(|ride| ride.called);
+                (state == Some(RideState::RobotEntered) && called)
+                    || car.kept.until == Some(Until::ShutOrEmpty)
             }
             Action::OpenDoor { landing } => {
                 return if car.stands_at(landing) && ride.is_some() {

@@ -1,7 +1,7 @@
 //! What the core is given, as far as the model learns from it.
 
 use dispatch::{Effect, Input, OperatorAction, OperatorRequest};
-use protocol::hardware::{Door, Mode, Report};
+use protocol::hardware::{Call, Door, Mode, Report};
 use protocol::ride::RideState;
 use protocol::robot::{ConnectionState, RideEvent, RobotEvent, RobotStatus};
 use protocol::{ElevatorId, OrderId, RobotId, RobotMessage, ZoneId};
@@ -301,11 +301,19 @@ impl Model {
         let doors = [reading.front, reading.rear.unwrap_or(Door::Closed)];
         let any_open = doors.iter().any(|door| *door != Door::Closed);
         let (came, shut) = (reading.is_open_at(&ride.from), reading.is_shut());
+        // Where calls cannot be read, its word is enough.
+        let called = reading.calls.as_ref().is_none_or(|calls| {
+            calls.iter().any(|call| {
+                matches!(call, Call::Car { floor, side } if *floor == ride.to.floor
+                    && side.is_none_or(|side| side == ride.to.side))
+            })
+        });
         car.came |= came;
         if ride.is_live() && matches!(ride.state, RideState::Running | RideState::Hold) {
             ride.opened |= any_open;
         }
         ride.shut_seen |= ride.is_live() && ride.inside && shut;
+        ride.called |= ride.state == RideState::RobotEntered && called;
     }
 
     fn zone_fire(&mut self, zone: &ZoneId, clear: bool) {

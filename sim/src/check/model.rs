@@ -52,6 +52,8 @@ pub(super) struct Ride {
     pub(super) shut_seen: bool,
     /// A door was read open since RUNNING, or since HOLD.
     pub(super) opened: bool,
+    /// Its car call was read registered in ROBOT_ENTERED.
+    pub(super) called: bool,
     /// It says that it is in a car.
     pub(super) in_car: bool,
     pub(super) away: bool,

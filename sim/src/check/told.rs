@@ -108,6 +108,7 @@ impl Model {
             word: None,
             shut_seen: false,
             opened: false,
+            called: false,
             in_car,
             away: request.at_door == Some(false) || request.eta_s.is_some_and(|eta| eta > 0),
             ended_at: None,
@@ -170,6 +171,7 @@ impl Model {
         if before.state != view.state {
             ride.since_ms = now_ms;
             ride.since_clock = clock;
+            ride.called = false;
             // A word that leads to HOLD may lead out of it in the same step.
             let held = view.state == RideState::Hold;
             ride.word = ride.word.filter(|(_, at_ms)| held && *at_ms == now_ms);

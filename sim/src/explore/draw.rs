@@ -31,7 +31,7 @@ struct Choice {
 #[must_use]
 pub fn draw(seed: u64, hours: u64) -> Plan {
     let mut dice = Dice::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5EED);
-    let site = site::draw(&mut dice);
+    let site = site::draw(&mut dice, seed);
     let hardware = dice.happens(750);
     let choice = Choice {
         blind: !hardware && dice.happens(500),

@@ -5,7 +5,7 @@ mod deed;
 
 use std::fmt::Write as _;
 
-use dispatch::Timing;
+use dispatch::{Limits, Timing};
 use protocol::ops::Presence;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,14 @@ pub struct Site {
     pub sync_ms: u64,
     /// Whether each zone has a fire input.
     pub fire_inputs: bool,
+    /// QUEUED orders at most.
+    #[serde(default = "queue_max")]
+    pub queue: u32,
+}
+
+/// The default of `wire.md` section 7.
+fn queue_max() -> u32 {
+    Limits::default().queue
 }
 
 /// An elevator.

@@ -25,6 +25,7 @@ pub(super) fn world(plan: &Plan, tales: bool) -> Result<World, IdError> {
     }
     let mut site = SitePlan::new(elevators);
     site.timing = plan.site.waits.timing();
+    site.limits.queue = plan.site.queue;
     site.fire_inputs = zones_with_fire_input(plan)?;
     World::new(WorldConfig {
         latency_ms: plan.site.latency_ms,

@@ -7,7 +7,8 @@ mod session;
 mod transit;
 mod weather;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use protocol::Envelope;
 
@@ -29,17 +30,16 @@ const WINDOW: usize = 100;
 #[derive(Debug, Default)]
 pub struct ModelBroker {
     latency_ms: u64,
-    sessions: BTreeMap<String, Session>,
+    sessions: BTreeMap<Arc<str>, Session>,
     /// The clients of each filter, so that a message finds them at once.
-    subscribers: BTreeMap<String, BTreeSet<String>>,
+    subscribers: BTreeMap<String, BTreeSet<Arc<str>>>,
     /// Those filters that stand for more than one topic; few, however many clients there are.
     wild: BTreeSet<String>,
     /// The clients of each topic, until anybody subscribes anew.
-    routes: BTreeMap<String, Vec<String>>,
-    retained: BTreeMap<String, Envelope>,
-    transit: BTreeMap<(u64, u64), Transit>,
-    /// Numbers what is in transit.
-    count: u64,
+    routes: BTreeMap<String, Vec<Arc<str>>>,
+    retained: BTreeMap<String, Arc<Envelope>>,
+    /// What is under way, with the moment of its arrival, in that order.
+    transit: VecDeque<(u64, Transit)>,
     down: bool,
     dropped: u64,
     sky: Sky,
@@ -79,21 +79,19 @@ impl ModelBroker {
     /// Somebody else publishes, at this moment.
     pub fn inject(&mut self, now_ms: u64, envelope: Envelope) {
         if !self.down {
-            self.route(now_ms, envelope);
+            self.route(now_ms, Arc::new(envelope));
         }
     }
 
     /// A client publishes; `id` comes back once the broker has it. Lost where the client is not
     /// connected.
     pub fn publish(&mut self, now_ms: u64, client: &str, id: u64, envelope: Envelope) {
-        let Some(session) = self
-            .sessions
-            .get(client)
-            .filter(|session| session.connected)
-        else {
+        let known = self.sessions.get_key_value(client);
+        let Some((client, session)) = known.filter(|(_, session)| session.connected) else {
             return;
         };
-        let (client, epoch) = (client.to_owned(), session.epoch);
+        let (client, epoch) = (Arc::clone(client), session.epoch);
+        let envelope = Arc::new(envelope);
         self.put(
             now_ms,
             Transit::ToBroker {
@@ -107,10 +105,14 @@ impl ModelBroker {
 
     /// A client acknowledges a message.
     pub fn acknowledge(&mut self, now_ms: u64, client: &str, epoch: u64, packet: u64) {
+        let Some((client, _)) = self.sessions.get_key_value(client) else {
+            return;
+        };
+        let client = Arc::clone(client);
         self.put(
             now_ms,
             Transit::Acknowledged {
-                client: client.to_owned(),
+                client,
                 epoch,
                 packet,
             },
@@ -152,7 +154,7 @@ impl ModelBroker {
     /// The retained message of a topic.
     #[must_use]
     pub fn retained(&self, topic: &str) -> Option<&Envelope> {
-        self.retained.get(topic)
+        self.retained.get(topic).map(|envelope| &**envelope)
     }
 
     /// Messages that were dropped because a session was full.
@@ -164,17 +166,14 @@ impl ModelBroker {
     /// When something arrives next.
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
-        self.transit.first_key_value().map(|((at_ms, _), _)| *at_ms)
+        self.transit.front().map(|(at_ms, _)| *at_ms)
     }
 
     /// What arrives until `now_ms`: the next thing, if it is a client's.
     pub fn turn(&mut self, now_ms: u64) -> Option<Arrival> {
-        while let Some(entry) = self.transit.first_entry() {
-            let at_ms = entry.key().0;
-            if at_ms > now_ms {
-                return None;
-            }
-            match entry.remove() {
+        while let Some((at_ms, transit)) = self.transit.pop_front_if(|(at_ms, _)| *at_ms <= now_ms)
+        {
+            match transit {
                 Transit::ToClient(arrival) => {
                     if self.is_current(&arrival) {
                         return Some(arrival);
@@ -190,7 +189,7 @@ impl ModelBroker {
                         continue;
                     }
                     if self.sky.twice() {
-                        self.route(at_ms, envelope.clone());
+                        self.route(at_ms, Arc::clone(&envelope));
                     }
                     self.route(at_ms, envelope);
                     self.put(
@@ -230,34 +229,44 @@ impl ModelBroker {
             .is_some_and(|session| session.connected && session.epoch == epoch)
     }
 
-    fn route(&mut self, now_ms: u64, envelope: Envelope) {
+    fn route(&mut self, now_ms: u64, envelope: Arc<Envelope>) {
         if envelope.retain {
             if envelope.payload.is_empty() {
                 self.retained.remove(&envelope.topic);
             } else {
-                self.retained
-                    .insert(envelope.topic.clone(), envelope.clone());
+                let kept = Arc::clone(&envelope);
+                match self.retained.get_mut(&envelope.topic) {
+                    Some(older) => *older = kept,
+                    None => {
+                        self.retained.insert(envelope.topic.clone(), kept);
+                    }
+                }
             }
         }
-        let clients = self.routes.remove(&envelope.topic);
-        let clients = clients.unwrap_or_else(|| self.clients_of(&envelope.topic));
+        let known = self.routes.get_mut(&envelope.topic).map(std::mem::take);
+        let is_known = known.is_some();
+        let clients = known.unwrap_or_else(|| self.clients_of(&envelope.topic));
         for client in &clients {
             if let Some(session) = self.sessions.get_mut(client) {
                 if session.queue.len() >= QUEUE_MAX {
                     self.dropped += 1;
                 } else {
-                    session.queue.push_back((envelope.clone(), false));
+                    session.queue.push_back((Arc::clone(&envelope), false));
                 }
             }
             self.send(now_ms, client);
         }
-        if self.routes.len() < ROUTES_MAX {
-            self.routes.insert(envelope.topic, clients);
+        if is_known {
+            if let Some(route) = self.routes.get_mut(&envelope.topic) {
+                *route = clients;
+            }
+        } else if self.routes.len() < ROUTES_MAX {
+            self.routes.insert(envelope.topic.clone(), clients);
         }
     }
 
     /// Who subscribed to a topic.
-    fn clients_of(&self, topic: &String) -> Vec<String> {
+    fn clients_of(&self, topic: &String) -> Vec<Arc<str>> {
         let wild = self.wild.iter().filter(|filter| matches(filter, topic));
         let clients: BTreeSet<_> = wild
             .chain([topic])
@@ -269,45 +278,46 @@ impl ModelBroker {
     }
 
     fn send(&mut self, now_ms: u64, client: &str) {
-        let mut leaving = Vec::new();
-        if let Some(session) = self
-            .sessions
-            .get_mut(client)
-            .filter(|session| session.connected)
-        {
-            while session.flight.len() < WINDOW {
-                let Some((envelope, retained)) = session.queue.pop_front() else {
-                    break;
-                };
-                session.next_packet += 1;
-                let packet = session.next_packet;
-                leaving.push(Arrival::Message {
-                    client: client.to_owned(),
-                    epoch: session.epoch,
-                    packet,
-                    topic: envelope.topic.clone(),
-                    payload: envelope.payload.clone(),
-                    retained,
-                });
-                session.flight.insert(packet, (envelope, retained));
-            }
-        }
-        for arrival in leaving {
+        while let Some(arrival) = self.next_for(client) {
             self.put(now_ms, Transit::ToClient(arrival));
         }
     }
 
+    /// The next message that may leave for a client.
+    fn next_for(&mut self, client: &str) -> Option<Arrival> {
+        let session = self.sessions.get_mut(client)?;
+        if !session.connected || session.flight.len() >= WINDOW {
+            return None;
+        }
+        let (envelope, retained) = session.queue.pop_front()?;
+        session.next_packet += 1;
+        let (epoch, packet) = (session.epoch, session.next_packet);
+        let kept = Arc::clone(&envelope);
+        session.flight.insert(packet, (kept, retained));
+        let (client, _) = self.sessions.get_key_value(client)?;
+        Some(Arrival::Message {
+            client: Arc::clone(client),
+            epoch,
+            packet,
+            envelope,
+            retained,
+        })
+    }
+
     fn put(&mut self, now_ms: u64, transit: Transit) {
-        self.count += 1;
         let at_ms = now_ms + self.latency_ms;
         let at_ms = match &transit {
-            Transit::ToClient(Arrival::Message { client, topic, .. }) => {
-                self.sky.arrival_ms(client, topic, at_ms)
-            }
+            Transit::ToClient(Arrival::Message {
+                client, envelope, ..
+            }) => self.sky.arrival_ms(client, &envelope.topic, at_ms),
             Transit::ToClient(Arrival::Published { client, .. }) => self.sky.read_ms(client, at_ms),
             Transit::ToBroker { .. } | Transit::Acknowledged { .. } => at_ms,
         };
-        self.transit.insert((at_ms, self.count), transit);
+        // Most arrive in the order in which they leave.
+        let later = self.transit.iter().rev();
+        let later = later.take_while(|(other_ms, _)| *other_ms > at_ms).count();
+        let place = self.transit.len() - later;
+        self.transit.insert(place, (at_ms, transit));
     }
 }
 

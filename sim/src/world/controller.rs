@@ -14,7 +14,7 @@ use super::dice::Dice;
 use crate::car::{Car, CarEvent};
 
 /// Answers that are remembered for repetition; the oldest go first.
-const KNOWN_MAX: usize = 256;
+const KNOWN_MAX: usize = 64;
 /// Commands under way to it or being done; a real controller refuses more.
 const COMMANDS_MAX: usize = 256;
 
@@ -63,8 +63,7 @@ pub struct Controller {
     /// Commands under way, with the moment at which they left on the gateway's clock.
     incoming: VecDeque<(u64, Command, u64)>,
     /// Reports under way, by arrival.
-    outgoing: BTreeMap<(u64, u64), Report>,
-    count: u64,
+    outgoing: VecDeque<(u64, Report)>,
     known: VecDeque<(CommandId, Outcome)>,
     highest: Fence,
     /// Accepted, and the effect is not there yet.
@@ -97,8 +96,7 @@ impl Controller {
             car,
             dice: Dice::new(seed),
             incoming: VecDeque::new(),
-            outgoing: BTreeMap::new(),
-            count: 0,
+            outgoing: VecDeque::new(),
             known: VecDeque::new(),
             highest: Fence(0),
             working: Vec::new(),
@@ -143,10 +141,7 @@ impl Controller {
     #[must_use]
     pub fn next_ms(&self) -> Option<u64> {
         let incoming = self.incoming.front().map(|(at_ms, ..)| *at_ms);
-        let outgoing = self
-            .outgoing
-            .first_key_value()
-            .map(|((at_ms, _), _)| *at_ms);
+        let outgoing = self.outgoing.front().map(|(at_ms, _)| *at_ms);
         let late = self.late.iter().map(|(at_ms, ..)| *at_ms).min();
         [self.car.next_change_ms(), incoming, outgoing, late]
             .into_iter()
@@ -169,11 +164,8 @@ impl Controller {
             }
         }
         self.see_late(now_ms);
-        while let Some(entry) = self.outgoing.first_entry() {
-            if entry.key().0 > now_ms {
-                break;
-            }
-            happened.push((now_ms, ControllerEvent::Report(entry.remove())));
+        while let Some((_, report)) = self.outgoing.pop_front_if(|(at_ms, _)| *at_ms <= now_ms) {
+            happened.push((now_ms, ControllerEvent::Report(report)));
         }
         happened
     }
@@ -191,7 +183,7 @@ impl Controller {
             return;
         }
         let id = &command.command_id;
-        let outcome = match self.known.iter().find(|(known, _)| known == id) {
+        let outcome = match self.known.iter().rev().find(|(known, _)| known == id) {
             Some((_, outcome)) => outcome.clone(),
             None => self.obey(now_ms, command),
         };
@@ -237,7 +229,9 @@ impl Controller {
     }
 
     fn answer(&mut self, now_ms: u64, id: &CommandId, outcome: Outcome) {
-        self.known.retain(|(known, _)| known != id);
+        if let Some(at) = self.known.iter().rposition(|(known, _)| known == id) {
+            self.known.remove(at);
+        }
         if self.known.len() == KNOWN_MAX {
             self.known.pop_front();
         }
@@ -352,11 +346,9 @@ impl Controller {
         let at_ms = (now_ms + self.config.answer_ms + slow_ms).max(self.last_ms);
         self.last_ms = at_ms;
         if self.stutters {
-            self.count += 1;
-            self.outgoing.insert((at_ms, self.count), report.clone());
+            self.outgoing.push_back((at_ms, report.clone()));
         }
-        self.count += 1;
-        self.outgoing.insert((at_ms, self.count), report);
+        self.outgoing.push_back((at_ms, report));
     }
 }
 

@@ -9,6 +9,7 @@ mod publish;
 mod steps;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use dispatch::edge::Keep;
 use dispatch::edge::{AckLine, Barrier, Batch, FenceGate, Journal, JournalError, Outbox, Ticket};
@@ -17,9 +18,9 @@ use dispatch::{
 };
 use protocol::hardware::{Command, Outcome, Report};
 use protocol::robot::ConnectionState;
-use protocol::{Decoded, Inbound, InstanceId, Outgoing, Topics, decode};
+use protocol::{Decoded, Inbound, InstanceId, Topics, decode};
 
-pub use self::emission::{Emission, Moment, Stepped};
+pub use self::emission::{Emission, Moment, Stepped, Wanted};
 pub use self::steps::Steps;
 use super::disk::ModelDisk;
 
@@ -35,7 +36,7 @@ const SNAPSHOT_FACTS: u64 = 250;
 #[derive(Debug)]
 enum Held {
     /// With the moment at which it was wanted, and the last record appended then.
-    Effect(Box<Effect>, u64, u64),
+    Effect(Wanted, u64, u64),
     Due(Ticket),
 }
 
@@ -51,7 +52,7 @@ pub struct Gateway {
     inbox: VecDeque<(Input, Option<(Ticket, u64)>)>,
     barrier: Barrier<Held>,
     line: AckLine<u64>,
-    outbox: Outbox<Outgoing>,
+    outbox: Outbox<Wanted>,
     gate: FenceGate,
     started_ms: u64,
     /// How long a sync takes.
@@ -247,6 +248,13 @@ impl Gateway {
         std::mem::take(&mut self.emissions)
     }
 
+    /// Gives back what [`Gateway::take_emissions`] gave, emptied: its memory serves again.
+    pub fn reuse(&mut self, emptied: Vec<Emission>) {
+        if self.emissions.is_empty() {
+            self.emissions = emptied;
+        }
+    }
+
     fn work(&mut self, moment: Moment, disk: &mut ModelDisk) -> Result<(), JournalError> {
         loop {
             self.release(moment);
@@ -262,22 +270,22 @@ impl Gateway {
             let given = input.clone();
             self.core.step(now, input, &mut self.out);
             let facts = std::mem::take(&mut self.out.facts);
-            let stepped = Stepped {
+            let stepped = Arc::new(Stepped {
                 mono_ms: now.mono_ms,
                 wall: now.wall,
                 input: given,
-                effects: self.out.effects.clone(),
+                effects: std::mem::take(&mut self.out.effects),
                 facts: facts.len(),
                 appended: self.appended + facts.len() as u64,
                 ticket: ticket.map(|(ticket, packet)| (ticket.epoch, packet)),
-            };
-            self.emissions.push(Emission::Stepped(Box::new(stepped)));
+            });
+            self.emissions.push(Emission::Stepped(Arc::clone(&stepped)));
             if !facts.is_empty() {
                 self.append(moment, facts, disk)?;
             }
-            for effect in std::mem::take(&mut self.out.effects) {
-                let held = Held::Effect(Box::new(effect), moment.now_ms, self.appended);
-                self.hold(held)?;
+            for place in 0..stepped.effects.len() {
+                let wanted = Wanted::OfStep(Arc::clone(&stepped), place);
+                self.hold(Held::Effect(wanted, moment.now_ms, self.appended))?;
             }
             if let Some((ticket, _)) = ticket {
                 self.hold(Held::Due(ticket))?;
@@ -329,7 +337,7 @@ impl Gateway {
                 }
                 Held::Effect(effect, since_ms, waits_for) => {
                     self.emissions.push(Emission::Released(waits_for));
-                    self.effect(moment, *effect, since_ms);
+                    self.effect(moment, effect, since_ms);
                 }
             }
         }
@@ -342,18 +350,21 @@ impl Gateway {
         self.pump(moment);
     }
 
-    fn effect(&mut self, moment: Moment, effect: Effect, since_ms: u64) {
-        match effect {
+    fn effect(&mut self, moment: Moment, wanted: Wanted, since_ms: u64) {
+        match wanted.effect() {
             Effect::Say(message) => {
-                let keep = Keep::of(&message, moment.now_ms);
+                let keep = Keep::of(message, moment.now_ms);
                 // Beyond its bound a message is lost; a world is far below it.
-                let _ = self.outbox.push(moment.now_ms, keep, message);
+                let _ = self.outbox.push(moment.now_ms, keep, wanted);
             }
-            Effect::Command(command) => self.command(moment, command, moment.now_ms - since_ms),
+            Effect::Command(command) => {
+                self.command(moment, command.clone(), moment.now_ms - since_ms);
+            }
             Effect::Note(_) | Effect::Device(_) => {}
-            Effect::Answer { ticket, answer } => {
-                self.emissions.push(Emission::Answer { ticket, answer });
-            }
+            Effect::Answer { ticket, answer } => self.emissions.push(Emission::Answer {
+                ticket: *ticket,
+                answer: answer.clone(),
+            }),
         }
     }
 

@@ -18,7 +18,7 @@ impl World {
         while let Some(arrival) = self.broker.turn(self.now_ms) {
             match arrival {
                 Arrival::Published { client, epoch, id } => {
-                    if client != EGRESS || epoch != self.egress_epoch {
+                    if &*client != EGRESS || epoch != self.egress_epoch {
                         continue;
                     }
                     if self.stalled_ms.is_some() {
@@ -31,23 +31,21 @@ impl World {
                     client,
                     epoch,
                     packet,
-                    topic,
-                    payload,
+                    envelope,
                     retained,
                 } => {
-                    if client == INGEST && self.stalled_ms.is_some() {
+                    if &*client == INGEST && self.stalled_ms.is_some() {
                         self.waiting.push_back(Waiting::Message {
                             epoch,
                             packet,
-                            topic,
-                            payload,
+                            envelope,
                             retained,
                         });
-                    } else if client == INGEST {
-                        self.deliver((epoch, packet), &topic, &payload, retained);
+                    } else if &*client == INGEST {
+                        self.deliver((epoch, packet), &envelope, retained);
                     } else {
                         self.broker.acknowledge(self.now_ms, &client, epoch, packet);
-                        self.robot_hears(&client, &topic, &payload);
+                        self.robot_hears(&client, &envelope.topic, &envelope.payload);
                     }
                 }
             }
@@ -147,8 +145,12 @@ impl World {
         let Some(gateway) = &mut self.gateway else {
             return;
         };
-        for emission in gateway.take_emissions() {
+        let mut emissions = gateway.take_emissions();
+        for emission in emissions.drain(..) {
             self.emitted(emission);
+        }
+        if let Some(gateway) = &mut self.gateway {
+            gateway.reuse(emissions);
         }
         if std::mem::take(&mut self.announces) {
             self.announce();
@@ -170,14 +172,16 @@ impl World {
                 message,
                 envelope,
             } => {
-                let said = Seen::Said {
-                    message: &message,
-                    topic: &envelope.topic,
-                    payload: &envelope.payload,
-                    retain: envelope.retain,
-                };
-                self.checker.saw(self.now_ms, said);
-                self.tell(|| Tale::Said(message));
+                if let Some(message) = message.message() {
+                    let said = Seen::Said {
+                        message,
+                        topic: &envelope.topic,
+                        payload: &envelope.payload,
+                        retain: envelope.retain,
+                    };
+                    self.checker.saw(self.now_ms, said);
+                    self.tell(|| Tale::Said(message.clone()));
+                }
                 self.broker.publish(self.now_ms, EGRESS, id, envelope);
             }
             Emission::Command { command, sent_ms } => {

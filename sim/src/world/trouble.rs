@@ -1,5 +1,7 @@
 //! What may go wrong around a gateway: its connections, its process, its disk, its clocks.
 
+use std::sync::Arc;
+
 use dispatch::Input;
 use protocol::peer::Spoken;
 use protocol::robot::ConnectionState;
@@ -21,8 +23,7 @@ pub(super) enum Waiting {
     Message {
         epoch: u64,
         packet: u64,
-        topic: String,
-        payload: Vec<u8>,
+        envelope: Arc<Envelope>,
         retained: bool,
     },
     Published(u64),
@@ -173,10 +174,9 @@ impl World {
                 Waiting::Message {
                     epoch,
                     packet,
-                    topic,
-                    payload,
+                    envelope,
                     retained,
-                } => self.deliver((epoch, packet), &topic, &payload, retained),
+                } => self.deliver((epoch, packet), &envelope, retained),
                 Waiting::Published(id) => self.tell_published(id),
                 Waiting::Egress(open) => self.egress(open),
             }
@@ -187,10 +187,10 @@ impl World {
     pub(super) fn deliver(
         &mut self,
         (epoch, packet): (u64, u64),
-        topic: &str,
-        payload: &[u8],
+        envelope: &Envelope,
         retained: bool,
     ) {
+        let (topic, payload) = (envelope.topic.as_str(), envelope.payload.as_slice());
         let delivered = Seen::Delivered {
             epoch,
             packet,

@@ -1,12 +1,13 @@
 //! Sites: small and large, with every kind of signal.
 
+use dispatch::Limits;
 use protocol::ops::Presence;
 
 use super::{below, pick};
 use crate::explore::plan::{Lift, Site, Waits};
 use crate::world::dice::Dice;
 
-pub(super) fn draw(dice: &mut Dice) -> Site {
+pub(super) fn draw(dice: &mut Dice, seed: u64) -> Site {
     let floors = pick(dice, &[2, 3, 6, 6, 10]);
     let lifts = pick(dice, &[1, 2, 3, 4]);
     let zones = dice.happens(300);
@@ -17,6 +18,12 @@ pub(super) fn draw(dice: &mut Dice) -> Site {
         latency_ms: pick(dice, &[1, 5, 20, 80]),
         sync_ms: pick(dice, &[0, 1, 5, 30]),
         fire_inputs: dice.happens(300),
+        // Few robots never fill a queue of the usual length.
+        queue: if seed % 8 == 6 {
+            2
+        } else {
+            Limits::default().queue
+        },
     }
 }
 

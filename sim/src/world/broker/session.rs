@@ -1,6 +1,7 @@
 //! Who is connected, and what the broker keeps for whom.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use protocol::Envelope;
 
@@ -13,9 +14,9 @@ pub(super) struct Session {
     pub(super) clean: bool,
     pub(super) epoch: u64,
     pub(super) filters: BTreeSet<String>,
-    pub(super) queue: VecDeque<(Envelope, bool)>,
+    pub(super) queue: VecDeque<(Arc<Envelope>, bool)>,
     /// Sent on this connection and not acknowledged.
-    pub(super) flight: BTreeMap<u64, (Envelope, bool)>,
+    pub(super) flight: BTreeMap<u64, (Arc<Envelope>, bool)>,
     pub(super) next_packet: u64,
     pub(super) will: Option<Envelope>,
 }
@@ -32,13 +33,13 @@ impl ModelBroker {
         if self.down {
             return None;
         }
-        let before = self.sessions.entry(client.to_owned()).or_default();
+        let before = self.sessions.entry(client.into()).or_default();
         let known = before.epoch > 0 && !before.clean && !clean;
         let epoch = before.epoch + 1;
         if !known {
             self.forget(client);
         }
-        let session = self.sessions.entry(client.to_owned()).or_default();
+        let session = self.sessions.entry(client.into()).or_default();
         session.connected = true;
         session.clean = clean;
         session.epoch = epoch;
@@ -81,7 +82,7 @@ impl ModelBroker {
             self.unsubscribe_all(client);
         }
         if let Some(will) = will.filter(|_| !good_bye) {
-            self.route(now_ms, will);
+            self.route(now_ms, Arc::new(will));
         }
     }
 
@@ -97,7 +98,7 @@ impl ModelBroker {
         self.subscribers
             .entry(filter.to_owned())
             .or_default()
-            .insert(client.to_owned());
+            .insert(client.into());
         let Some(session) = self.sessions.get_mut(client) else {
             return;
         };
@@ -108,7 +109,7 @@ impl ModelBroker {
             .filter(|envelope| matches(filter, &envelope.topic));
         session
             .queue
-            .extend(kept.map(|envelope| (envelope.clone(), true)));
+            .extend(kept.map(|envelope| (Arc::clone(envelope), true)));
         self.send(now_ms, client);
     }
 

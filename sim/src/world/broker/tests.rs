@@ -18,15 +18,15 @@ fn arriving(broker: &mut ModelBroker) -> Vec<(String, String, u64, bool)> {
     while let Some(arrival) = broker.turn(1_000_000) {
         if let Arrival::Message {
             client,
-            payload,
+            envelope,
             packet,
             retained,
             ..
         } = arrival
         {
             all.push((
-                client,
-                String::from_utf8(payload).unwrap(),
+                client.to_string(),
+                String::from_utf8(envelope.payload.clone()).unwrap(),
                 packet,
                 retained,
             ));

@@ -1,5 +1,7 @@
 //! What is under way between the broker and its clients.
 
+use std::sync::Arc;
+
 use protocol::Envelope;
 
 /// Something that arrives at a client.
@@ -8,22 +10,20 @@ pub enum Arrival {
     /// A message.
     Message {
         /// To whom.
-        client: String,
+        client: Arc<str>,
         /// On which connection.
         epoch: u64,
         /// To be acknowledged with this.
         packet: u64,
-        /// The topic.
-        topic: String,
-        /// The payload.
-        payload: Vec<u8>,
+        /// What it is.
+        envelope: Arc<Envelope>,
         /// It is an old word, sent because of a subscription.
         retained: bool,
     },
     /// The broker has a message of the client.
     Published {
         /// Whose.
-        client: String,
+        client: Arc<str>,
         /// On which connection.
         epoch: u64,
         /// What `ModelBroker::publish` was told.
@@ -34,14 +34,14 @@ pub enum Arrival {
 #[derive(Debug, Clone)]
 pub(super) enum Transit {
     ToBroker {
-        client: String,
+        client: Arc<str>,
         epoch: u64,
         id: u64,
-        envelope: Envelope,
+        envelope: Arc<Envelope>,
     },
     ToClient(Arrival),
     Acknowledged {
-        client: String,
+        client: Arc<str>,
         epoch: u64,
         packet: u64,
     },

@@ -1,6 +1,7 @@
 //! What a power cut leaves of what was not synced, and what time does to what was.
 
 use dispatch::edge::Seq;
+use dispatch::edge::record::{ChainHash, decode, encode};
 
 use super::{ModelDisk, Unsynced};
 use crate::world::dice::Dice;
@@ -101,7 +102,9 @@ impl ModelDisk {
             return false;
         };
         self.altered = Some((*seq, record.clone()));
-        flip(record, dice);
+        if !dice.happens(250) || !estrange(record) {
+            flip(record, dice);
+        }
         true
     }
 
@@ -134,6 +137,20 @@ impl ModelDisk {
             }
         }
     }
+}
+
+/// The record becomes that of another history: whole in itself, behind another record. False where
+/// it cannot be.
+fn estrange(record: &mut Vec<u8>) -> bool {
+    let Ok((mut header, fact)) = decode(record) else {
+        return false;
+    };
+    header.previous = ChainHash::of(record);
+    let Ok(other) = encode(&header, &fact) else {
+        return false;
+    };
+    *record = other;
+    true
 }
 
 fn damage(record: &mut Vec<u8>, dice: &mut Dice, cut: &mut Cut) {

@@ -1,5 +1,7 @@
 //! What leaves a gateway of the world.
 
+use std::sync::Arc;
+
 use dispatch::{Effect, Fact, Input, OperatorAnswer};
 use protocol::hardware::Command;
 use protocol::{Envelope, Outgoing, Timestamp};
@@ -12,7 +14,7 @@ pub enum Emission {
         /// Its number.
         id: u64,
         /// What it says.
-        message: Outgoing,
+        message: Wanted,
         /// As MQTT takes it.
         envelope: Envelope,
     },
@@ -49,7 +51,7 @@ pub enum Emission {
     /// Facts were appended.
     Facts(Vec<Fact>),
     /// The core took an input.
-    Stepped(Box<Stepped>),
+    Stepped(Arc<Stepped>),
     /// What a step wanted seen came out of the barrier; the step's last record.
     Released(u64),
     /// The disk has everything up to this record for good.
@@ -73,6 +75,35 @@ pub struct Stepped {
     pub appended: u64,
     /// The message that the input came from: connection and packet.
     pub ticket: Option<(u64, u64)>,
+}
+
+/// What the core or the process itself wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// An effect of a step, by its place.
+    OfStep(Arc<Stepped>, usize),
+    /// What the process itself says.
+    Own(Arc<Effect>),
+}
+
+impl Wanted {
+    /// What it is.
+    #[must_use]
+    pub fn effect(&self) -> &Effect {
+        match self {
+            Self::OfStep(stepped, place) => &stepped.effects[*place],
+            Self::Own(effect) => effect,
+        }
+    }
+
+    /// The message, where it is one.
+    #[must_use]
+    pub fn message(&self) -> Option<&Outgoing> {
+        match self.effect() {
+            Effect::Say(message) => Some(message),
+            Effect::Command(_) | Effect::Note(_) | Effect::Answer { .. } => None,
+        }
+    }
 }
 
 /// A moment of the world.

@@ -1,12 +1,14 @@
 //! What a gateway of the world says of itself.
 
+use std::sync::Arc;
+
 use dispatch::Effect;
 use dispatch::edge::JournalError;
 use protocol::ops::GatewayConnection;
 use protocol::robot::ConnectionState;
 use protocol::{Envelope, Outgoing, Timestamp};
 
-use super::emission::Moment;
+use super::emission::{Moment, Wanted};
 use super::{Gateway, Held};
 
 impl Gateway {
@@ -24,8 +26,8 @@ impl Gateway {
             instance: self.instance.clone(),
         };
         let message = Outgoing::GatewayConnection(self.site.gateway.clone(), connection);
-        let effect = Box::new(Effect::Say(message));
-        self.hold(Held::Effect(effect, moment.now_ms, self.appended))?;
+        let own = Wanted::Own(Arc::new(Effect::Say(message)));
+        self.hold(Held::Effect(own, moment.now_ms, self.appended))?;
         self.release(moment);
         Ok(())
     }

@@ -15,9 +15,12 @@ impl Gateway {
                 Some(outbox::Next::Dropped(_)) => continue,
                 None => return,
             };
+            let Some(said) = message.message() else {
+                continue;
+            };
             self.messages += 1;
             let stamp = self.stamp(&self.messages.to_string(), moment.wall);
-            let envelope = message.encode(&self.topics, &stamp);
+            let envelope = said.encode(&self.topics, &stamp);
             self.emissions.push(Emission::Publish {
                 id,
                 message,
