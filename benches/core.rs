@@ -269,6 +269,8 @@ fn kind(input: &Input) -> &'static str {
         Input::Tick => "tick",
         Input::Start { .. }
         | Input::Client { .. }
+        | Input::Device { .. }
+        | Input::TokenKey(_)
         | Input::Unreadable(_)
         | Input::ZoneFire { .. }
         | Input::OwnRide { .. }

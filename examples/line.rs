@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
     let (inbox, mut arrivals) = mpsc::channel(INBOX_MAX);
     let mut lines: BTreeMap<ElevatorId, BusLine> = BTreeMap::new();
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
-    let parts = bus::modbus_lines(&config, clock, 1);
+    let parts = bus::bus_lines(&config, clock, 1);
     let parts = parts.map_err(|mistakes| anyhow!(joined(&mistakes)))?;
     for part in parts {
         let gate = FenceGate::new();

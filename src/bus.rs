@@ -18,7 +18,7 @@ use self::reports::Reports;
 use crate::clock::Clock;
 use crate::inbox::Inbox;
 
-pub use lines::{LineParts, modbus_lines};
+pub use lines::{LineParts, bus_lines};
 
 /// Commands that may wait for a line: for each of the 256
 /// elevators that a site can have, one in flight and a few that were overtaken by a new fence.

@@ -9,19 +9,24 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use adapters::bus::Transport;
 use adapters::map::{RegisterMap, Table as PointTable};
-use adapters::modbus::Transport;
-use dispatch::config::{ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
-use protocol::{ElevatorId, GatewayId, SiteId, ZoneId};
+use adapters::rs485::FrameProfile;
+use dispatch::config::{Applications, ElevatorConfig, QueuePolicy, SiteConfig, ZoneConfig};
+use protocol::device::DeviceKey;
+use protocol::{DeviceId, ElevatorId, GatewayId, Sensitive, SiteId, ZoneId};
 
 mod address;
 mod applications;
 mod buses;
 mod civil_zone;
+mod devices;
 mod document;
 mod driver;
 mod elevators;
+mod frame_driver;
 mod gateway;
 mod http;
 mod mistake;
@@ -57,6 +62,8 @@ pub struct Config {
     pub buses: BTreeMap<String, BusConfig>,
     /// The fire inputs, for the zones of `site` that have one.
     pub zone_inputs: BTreeMap<ZoneId, ZoneInput>,
+    /// The key of each device of `site`.
+    pub device_keys: BTreeMap<DeviceId, DeviceKey>,
     /// What `check` refuses and `run` warns of.
     pub advice: Vec<Mistake>,
 }
@@ -123,20 +130,14 @@ impl fmt::Display for Broker {
 }
 
 /// A password. It is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Password(String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Password(Sensitive<String>);
 
 impl Password {
     /// The password, for the broker alone.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(..)")
+        self.0.reveal()
     }
 }
 
@@ -157,6 +158,15 @@ pub enum DriverConfig {
         relay_unit: Option<u8>,
         /// Its registers; fits the floors of the elevator.
         map: RegisterMap,
+    },
+    /// Its controller is a unit on a bus that speaks the frames of its maker.
+    Frames {
+        /// One of [`Config::buses`].
+        bus: String,
+        /// Its unit.
+        unit: u8,
+        /// The frames; fits the floors of the elevator, and is that of all units of the bus.
+        profile: Arc<FrameProfile>,
     },
 }
 
@@ -220,20 +230,22 @@ impl Config {
         let mqtt = gateway::read_mqtt(root);
         let waits = timing::read_timing(root);
         let limits = timing::read_limits(root);
+        let devices = devices::read(root);
         let applications = applications::read(root);
         let http = http::read(root);
         let mut buses = buses::read(root);
         let elevators = elevators::read(root, waits.as_ref());
-        let zones = zones::read(root, &buses, &elevators);
-        zones::refuse_deaf(&elevators, &zones);
         let mut reader = Drivers::default();
         let drivers: Vec<_> = elevators
             .iter()
             .map(|elevator| reader.read(elevator, &buses))
             .collect();
+        let zones = zones::read(root, &buses, &elevators, &reader.profiles);
+        zones::refuse_deaf(&elevators, &zones);
         reader.carry(&mut buses);
 
         let gateway = gateway?;
+        let (rentals, device_keys) = devices?;
         let elevators = elevators.into_iter().map(|elevator| elevator.config);
         let elevators: Vec<ElevatorConfig> = elevators.collect::<Option<_>>()?;
         let drivers: Vec<DriverConfig> = drivers.into_iter().collect::<Option<_>>()?;
@@ -248,7 +260,10 @@ impl Config {
             http: http?,
             buses: used(whole(buses)?, &drivers, &zone_inputs),
             site: SiteConfig {
-                applications: applications?,
+                applications: Applications {
+                    rentals,
+                    ..applications?
+                },
                 gateway: gateway.id.clone(),
                 timing: waits?.timing,
                 limits: limits?,
@@ -257,6 +272,7 @@ impl Config {
                 elevators: elevators.into_iter().map(|e| (e.id.clone(), e)).collect(),
             },
             gateway,
+            device_keys,
             drivers,
             zone_inputs,
             advice: Vec::new(),
@@ -273,6 +289,8 @@ const KEYS: &[&str] = &[
     "elevators",
     "zones",
     "buses",
+    "devices",
+    "rental",
     "series",
     "departments",
     "turns",
@@ -310,7 +328,7 @@ fn used(
     buses.retain(|id, _| {
         let drives = |driver: &DriverConfig| match driver {
             DriverConfig::Mqtt => false,
-            DriverConfig::Modbus { bus, .. } => bus == id,
+            DriverConfig::Modbus { bus, .. } | DriverConfig::Frames { bus, .. } => bus == id,
         };
         drivers.values().any(drives) || inputs.values().any(|input| input.bus == *id)
     });

@@ -4,7 +4,11 @@
 //! called is not there: no other code may name this module.
 
 #[cfg(feature = "crash-points")]
+mod plan;
+#[cfg(feature = "crash-points")]
 mod points;
+#[cfg(feature = "crash-points")]
+mod rentals;
 
 #[cfg(feature = "crash-points")]
 pub(crate) use points::*;

@@ -29,6 +29,7 @@ use crate::instance::{Stamps, entropy, new_instance};
 use crate::journal::{Committer, DiskWatch};
 use crate::mqtt::{Account, Egress, Gate, egress, ingest};
 use crate::operator::Operators;
+use crate::token_key;
 use restore::{Restored, restore};
 use running::Running;
 pub use start_error::StartError;
@@ -168,6 +169,7 @@ impl Shell {
         let ways = Ways {
             egress: egress.clone(),
             lines: Arc::new(lines),
+            device_keys: self.config.device_keys.clone(),
             operators: operators.clone(),
             acks: hearing.acks(),
             inbox: inbox.clone(),
@@ -269,7 +271,7 @@ impl Shell {
         };
         Ok(engine::start(
             parts,
-            self.first(first),
+            self.first(first)?,
             runtime.handle().clone(),
         )?)
     }
@@ -281,17 +283,21 @@ impl Shell {
     }
 
     /// The first inputs of the process.
-    fn first(&self, mut first: Vec<Input>) -> Vec<Input> {
+    fn first(&self, mut first: Vec<Input>) -> Result<Vec<Input>, StartError> {
+        if !self.config.device_keys.is_empty() {
+            let key = token_key::open(&self.config.gateway.data_dir)?;
+            first.push(Input::TokenKey(Some(key)));
+        }
         let mqtt = &self.config.mqtt;
         if mqtt.broker == Broker::Embedded && !mqtt.listen.ip().is_loopback() {
             first.push(Input::Insecure);
         }
-        first
+        Ok(first)
     }
 
     /// One task for each bus, and the way to it for each elevator on it.
     fn start_buses(&self, inbox: &Inbox, seed: u64) -> Result<Buses, StartError> {
-        let lines = bus::modbus_lines(&self.config, self.clock, seed).map_err(|errors| {
+        let lines = bus::bus_lines(&self.config, self.clock, seed).map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             StartError::Config(errors.join("; "))
         })?;

@@ -11,6 +11,7 @@
 //! * [`journal`]: where facts are kept.
 //! * [`http`]: what applications ask over HTTP, on the same way as what they ask over MQTT.
 //! * [`operator`]: what operators ask, over a socket in the data directory; [`metrics`]: figures.
+//! * [`token_key`]: what tokens of rentals are made with.
 //! * `crash`: points at which tests end the process; not in a release.
 //! * [`clock`], [`instance`], [`ending`], [`exit`]: the time, this start, why it ends, and with
 //!   which code.
@@ -34,3 +35,4 @@ pub mod journal;
 pub mod metrics;
 pub mod mqtt;
 pub mod operator;
+pub mod token_key;

@@ -47,6 +47,12 @@ enum Command {
     /// Look at claims, free a resource in quarantine
     #[command(subcommand)]
     Claim(cmd::claim::ClaimCommand),
+    /// Look at rentals
+    #[command(subcommand)]
+    Rental(cmd::rental::RentalCommand),
+    /// Look at devices that are rented, take one out of use
+    #[command(subcommand)]
+    Device(cmd::device::DeviceCommand),
     /// Look at series of numbers, resume one that was stopped
     #[command(subcommand)]
     Series(cmd::series::SeriesCommand),
@@ -84,6 +90,8 @@ fn main() -> ExitCode {
         Command::Site(command) => cmd::site::site(&command),
         Command::Pool(command) => cmd::pool::pool(&command),
         Command::Claim(command) => cmd::claim::claim(&command),
+        Command::Rental(command) => cmd::rental::rental(&command),
+        Command::Device(command) => cmd::device::device(&command),
         Command::Series(command) => cmd::series::series(&command),
         Command::Turn(command) => cmd::turn::turn(&command),
         Command::Bus(command) => cmd::bus::bus(&command),

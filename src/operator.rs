@@ -9,7 +9,10 @@ mod server;
 pub use ask::{AskError, ask};
 pub use server::{Operators, OperatorsError};
 
-use dispatch::{ClaimRow, OperatorAction, OperatorAnswer, PoolView, SeriesView, TurnView};
+use dispatch::{
+    ClaimRow, OperatorAction, OperatorAnswer, PoolView, RentalRow, SeriesView, TurnView,
+};
+use protocol::device::DeviceView;
 use protocol::elevator::ElevatorView;
 use protocol::ride::RideView;
 use serde::{Deserialize, Serialize};
@@ -73,6 +76,10 @@ pub enum Reply {
     Pools(Vec<PoolView>),
     /// Claims.
     Claims(Vec<ClaimRow>),
+    /// Rentals.
+    Rentals(Vec<RentalRow>),
+    /// Devices.
+    Devices(Vec<DeviceView>),
     /// Refused; what is missing.
     Refused(String),
 }
@@ -87,6 +94,8 @@ impl From<Result<OperatorAnswer, String>> for Reply {
             Ok(OperatorAnswer::Turns(turns)) => Self::Turns(turns),
             Ok(OperatorAnswer::Pools(pools)) => Self::Pools(pools),
             Ok(OperatorAnswer::Claims(claims)) => Self::Claims(claims),
+            Ok(OperatorAnswer::Rentals(rentals)) => Self::Rentals(rentals),
+            Ok(OperatorAnswer::Devices(devices)) => Self::Devices(devices),
             Err(missing) => Self::Refused(missing),
         }
     }

@@ -16,7 +16,7 @@ mod reading;
 mod relays;
 mod side;
 mod signals;
-mod toml_section;
+pub(crate) mod toml_section;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,13 +32,14 @@ use self::number::Counter;
 use self::relays::Board;
 use self::side::{Buttons, SideMap};
 use self::signals::Signals;
-use self::toml_section::{Mistakes, Section};
+use self::toml_section::{Mistakes, Places, Section};
 
 pub use self::fit::Needs;
 pub use self::point::Table;
 pub use self::toml_section::MapError;
 
 pub(crate) use self::blocks::{Block, Group};
+pub(crate) use self::commands::command_number;
 pub(crate) use self::point::Image;
 pub(crate) use self::write::{Step, Write};
 
@@ -120,6 +121,24 @@ impl RegisterMap {
         FloorTable(numbers.collect())
     }
 
+    /// What the controller calls a floor with this number.
+    pub(crate) fn floor_code(&self, number: u16) -> Option<u16> {
+        match &self.floor {
+            FloorSource::Register(_, codes) => codes.value(number),
+            FloorSource::Bits(_) => Some(number),
+        }
+    }
+
+    /// How many floor numbers there are.
+    pub(crate) fn floor_count(&self) -> u16 {
+        self.floors.count
+    }
+
+    /// Whether it tells of a side of the car.
+    pub(crate) fn has_side(&self, side: Side) -> bool {
+        self.side(side).is_some()
+    }
+
     fn sides(&self) -> impl Iterator<Item = (Side, &SideMap)> {
         let sides = [(Side::Front, &self.front), (Side::Rear, &self.rear)];
         sides
@@ -135,21 +154,45 @@ impl RegisterMap {
     }
 
     fn from_root(mut root: Section<'_>, m: &mut Mistakes) -> Option<Self> {
+        let sight = Self::sight(&mut root, m);
+        let commands = Commands::parse(&mut root, m);
+        let board = Board::parse(&mut root, m);
+        root.finish(m);
+        let map = Self {
+            cancel_calls: commands.cancel_calls,
+            claim: commands.claim,
+            fence: commands.fence,
+            command_id: commands.command_id,
+            ..sight?
+        };
+        if let Some(board) = board {
+            for (key, count, button) in map.buttons() {
+                board.check(&key, count, button, m);
+            }
+        }
+        Some(map)
+    }
+
+    /// All that is read of a car, and how its floors are numbered.
+    pub(crate) fn sight(root: &mut Section<'_>, m: &mut Mistakes) -> Option<Self> {
         let poll_ms = root
             .integer("poll_ms", 50..=10_000, m)
             .unwrap_or(POLL_MS_DEFAULT);
         let polls = Polls::new(poll_ms)?;
-        let gap = root
-            .integer("read_gap_max", 0..=64, m)
-            .unwrap_or(READ_GAP_DEFAULT);
-        let floors = Numbering::parse(&mut root, m);
+        let gap = match root.places() {
+            Places::Tables => root
+                .integer("read_gap_max", 0..=64, m)
+                .unwrap_or(READ_GAP_DEFAULT),
+            Places::Bytes(_) => 0,
+        };
+        let floors = Numbering::parse(root, m);
         let count = floors.as_ref().map_or(1, |floors| floors.count);
-        let floor = FloorSource::parse(&mut root, count, m);
-        let motion = MotionSource::parse(&mut root, m);
-        let mode = ModeSource::parse(&mut root, polls, m);
-        let signals = Signals::parse(&mut root, polls, m);
-        let front = SideMap::parse(&mut root, Side::Front, count, polls, m);
-        let rear = SideMap::parse(&mut root, Side::Rear, count, polls, m);
+        let floor = FloorSource::parse(root, count, m);
+        let motion = MotionSource::parse(root, m);
+        let mode = ModeSource::parse(root, polls, m);
+        let signals = Signals::parse(root, polls, m);
+        let front = SideMap::parse(root, Side::Front, count, polls, m);
+        let rear = SideMap::parse(root, Side::Rear, count, polls, m);
         if !root.has("front") && !root.has("rear") {
             m.add(root.missing("front", "a section front, a section rear, or both"));
         }
@@ -160,10 +203,7 @@ impl RegisterMap {
             let name = if front { "rear.lamps" } else { "front.lamps" };
             m.add(root.missing(name, "lamps of both sides or of none"));
         }
-        let commands = Commands::parse(&mut root, m);
-        let board = Board::parse(&mut root, m);
-        root.finish(m);
-        let map = Self {
+        Some(Self {
             poll_ms: polls.whole_ms(),
             read_gap_max: u16::try_from(gap).ok()?,
             floors: floors?,
@@ -173,17 +213,11 @@ impl RegisterMap {
             signals,
             front,
             rear,
-            cancel_calls: commands.cancel_calls,
-            claim: commands.claim,
-            fence: commands.fence,
-            command_id: commands.command_id,
-        };
-        if let Some(board) = board {
-            for (key, count, button) in map.buttons() {
-                board.check(&key, count, button, m);
-            }
-        }
-        Some(map)
+            cancel_calls: None,
+            claim: None,
+            fence: None,
+            command_id: None,
+        })
     }
 
     /// All buttons, each with its key and how many floors it is a row of.
@@ -219,7 +253,8 @@ impl RegisterMap {
 pub(crate) struct FloorTable(Vec<(FloorLabel, u16)>);
 
 impl FloorTable {
-    fn number(&self, label: &FloorLabel) -> Option<u16> {
+    /// The number of a floor.
+    pub(crate) fn number(&self, label: &FloorLabel) -> Option<u16> {
         self.0
             .iter()
             .find(|(known, _)| known == label)

@@ -38,6 +38,7 @@ pub(crate) fn is_of_applications(code: AlarmCode) -> bool {
             | AlarmCode::CleanupHigh
             | AlarmCode::Quarantined
             | AlarmCode::SeriesExhausted
+            | AlarmCode::DeviceFault
     )
 }
 

@@ -68,7 +68,9 @@ impl Step<'_> {
         let digest = request.digest(&caller.client);
         match self.state.ledger.known(order) {
             Some(Known::Answer(known)) if known.digest == digest => {
-                self.reply_client(&caller, ReplyResult::Duplicate, known.body);
+                let mut body = known.body;
+                self.add_token(&request.ask, &mut body);
+                self.reply_client(&caller, ReplyResult::Duplicate, body);
             }
             Some(Known::Answer(_) | Known::Ride(_)) => {
                 let detail =
@@ -99,6 +101,10 @@ impl Step<'_> {
             Ask::ClaimRefuse(said) => self.refuse_claim(said),
             Ask::ClaimHeartbeat(said) => self.heartbeat(caller, said),
             Ask::ClaimRelease(said) => self.release_claim(caller, said),
+            Ask::RentalReserve(ask) => self.reserve(caller, ask),
+            Ask::RentalStart(ask) => self.start_rental(caller, ask),
+            Ask::RentalEnd(ask) => self.end_rental(ask),
+            Ask::RentalCancel(ask) => self.cancel_rental(ask),
             Ask::TurnTake(ask) => self.take_turn(caller, ask),
             Ask::TurnCall {
                 department,
@@ -112,9 +118,16 @@ impl Step<'_> {
             order: order.clone(),
             client: client.clone(),
             digest,
-            body: body.clone(),
+            body: without_token(body.clone()),
             at: self.now.wall,
         }));
+    }
+
+    /// The token of a reservation is made anew for a repetition: it is kept nowhere.
+    fn add_token(&self, ask: &Ask, body: &mut ReplyBody) {
+        if let (Ask::RentalReserve(ask), ReplyBody::Rental(body)) = (ask, body) {
+            body.token = self.token_of(body.rental_id.as_ref(), ask);
+        }
     }
 
     /// What holds for every order: the disk, the end of the process, the clock.
@@ -233,6 +246,14 @@ impl Step<'_> {
     }
 }
 
+/// An answer as it is kept.
+fn without_token(mut body: ReplyBody) -> ReplyBody {
+    if let ReplyBody::Rental(body) = &mut body {
+        body.token = None;
+    }
+    body
+}
+
 /// Whether a request gives something back: it is served as long as the journal takes facts.
 fn gives_back(kind: AskKind) -> bool {
     match kind {
@@ -240,9 +261,13 @@ fn gives_back(kind: AskKind) -> bool {
         | AskKind::ClaimFailed
         | AskKind::ClaimRefuse
         | AskKind::ClaimHeartbeat
-        | AskKind::ClaimRelease => true,
+        | AskKind::ClaimRelease
+        | AskKind::RentalEnd
+        | AskKind::RentalCancel => true,
         AskKind::ClaimAcquire
         | AskKind::ClaimApprove
+        | AskKind::RentalReserve
+        | AskKind::RentalStart
         | AskKind::SeriesNext
         | AskKind::SeriesVoid
         | AskKind::TurnTake

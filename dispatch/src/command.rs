@@ -2,11 +2,15 @@
 //! queries in between (law 5, law 6).
 
 use protocol::hardware::{Action, Command};
+use protocol::ride::RideState;
 use protocol::{CommandId, ElevatorId};
 
 use crate::effect::Effect;
 use crate::effort::{Aim, Stage, command_id};
 use crate::step::Step;
+
+/// However short `reading_fresh_s` is, a controller is polled no more often than this.
+const FRESH_POLL_MS_MIN: u64 = 200;
 
 impl Step<'_> {
     /// Wants a command done. Outside a mode that serves robots only `release` is (law 7).
@@ -57,29 +61,31 @@ impl Step<'_> {
         }
     }
 
-    /// Judges what is under way, and sends what may be sent.
-    pub(crate) fn pump(&mut self, elevator: &ElevatorId) {
+    /// Judges what is under way by the time and by what was READ.
+    pub(crate) fn judge_commands(&mut self, elevator: &ElevatorId) {
         let accept_ms = self.config.timing.accept_ms;
         let now_ms = self.now.mono_ms;
-        let serves = self.mode(elevator).serves_robots();
         let Some(car) = self.live.cars.get_mut(elevator) else {
             return;
         };
         let reading = car.reading.as_ref().zip(car.asked_ms);
-        if car.efforts.judge(reading, now_ms, accept_ms) {
-            let since = match car.efforts.under_way.and_then(|aim| car.efforts.stage(aim)) {
-                Some(Stage::Unknown { since_ms }) => *since_ms,
-                _ => now_ms,
-            };
-            if car.query.last_ms.is_none_or(|last| last < since) {
-                car.query.wanted_ms = Some(since);
-            }
+        if let Some(since) = car.efforts.judge(reading, now_ms, accept_ms)
+            && car.query.last_ms.is_none_or(|last| last < since)
+        {
+            car.query.wanted_ms = Some(since);
         }
+    }
+
+    /// Judges what is under way, and sends what may be sent.
+    pub(crate) fn pump(&mut self, elevator: &ElevatorId) {
+        let now_ms = self.now.mono_ms;
+        let serves = self.mode(elevator).serves_robots();
+        self.judge_commands(elevator);
         self.poll(elevator);
         self.drop_open_unless_level(elevator);
         let mut sent: Option<(Aim, Action, CommandId)> = None;
         if let Some(car) = self.live.cars.get_mut(elevator)
-            && car.efforts.under_way.is_none()
+            && car.efforts.is_lane_free()
         {
             if mutate!(WaitingInFire, !serves, false) {
                 car.efforts.keep_only_release();
@@ -110,8 +116,7 @@ impl Step<'_> {
 
     /// Asks when a reading is wanted, or when none came for `poll_s`.
     fn poll(&mut self, elevator: &ElevatorId) {
-        let timing = &self.config.timing;
-        let (poll_ms, accept_ms) = (timing.poll_ms, timing.accept_ms);
+        let (poll_ms, accept_ms) = (self.poll_ms(elevator), self.config.timing.accept_ms);
         let now_ms = self.now.mono_ms;
         let Some(car) = self.live.cars.get_mut(elevator) else {
             return;
@@ -139,6 +144,23 @@ impl Step<'_> {
             }
             self.send(elevator, id, Action::Query);
         }
+    }
+
+    /// The longest silence before the car is asked: `poll_s`, and less where a robot waits for a
+    /// permission or for its door to be held, which a stale reading founds no more.
+    fn poll_ms(&self, elevator: &ElevatorId) -> u64 {
+        let timing = &self.config.timing;
+        let record = self.state.elevators.get(elevator);
+        let owner = record
+            .filter(|record| record.kept.is_none())
+            .and_then(|record| record.owner.as_ref());
+        let ride = owner.and_then(|owner| self.state.rides.get(&owner.order));
+        if !ride.is_some_and(|ride| may_cross_in(ride.state)) {
+            return timing.poll_ms;
+        }
+        // The answer takes its time too.
+        let fresh_ms = timing.reading_fresh_ms.saturating_mul(2) / 3;
+        timing.poll_ms.min(fresh_ms.max(FRESH_POLL_MS_MIN))
     }
 
     fn next_command_id(&mut self) -> CommandId {
@@ -191,7 +213,7 @@ impl Step<'_> {
         let timing = &self.config.timing;
         let car = self.live.cars.get(elevator)?;
         let base = car.query.last_ms.unwrap_or(0).max(car.read_ms.unwrap_or(0));
-        let poll = base.saturating_add(timing.poll_ms);
+        let poll = base.saturating_add(self.poll_ms(elevator));
         let silent = car
             .read_ms
             .unwrap_or(car.start_ms)
@@ -206,5 +228,21 @@ impl Step<'_> {
         .into_iter()
         .flatten()
         .min()
+    }
+}
+
+/// Whether a robot may be told to cross a threshold in this state.
+fn may_cross_in(state: RideState) -> bool {
+    match state {
+        RideState::ElevatorArrived | RideState::TargetArrived | RideState::Hold => true,
+        RideState::Queued
+        | RideState::Granted
+        | RideState::WaitingHallCall
+        | RideState::RobotEntered
+        | RideState::Running
+        | RideState::RobotExited
+        | RideState::Cancelled
+        | RideState::Expired
+        | RideState::Failed => false,
     }
 }

@@ -2,6 +2,7 @@
 //! configuration file; nothing here changes while the gateway runs.
 
 mod applications;
+mod devices;
 mod pools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,8 @@ use protocol::ops::Presence;
 use protocol::{BankId, ElevatorId, FloorLabel, GatewayId, Landing, Side, ZoneId};
 
 pub use pools::{PoolConfig, Quota, ResourceClass, WhenFull};
+
+pub use devices::RentalConfig;
 
 pub use applications::{Applications, CivilZone, SeriesConfig};
 

@@ -100,6 +100,8 @@ impl Step<'_> {
             Input::Start { restored } => self.start(restored),
             Input::Robot { robot, message } => self.robot(robot, message),
             Input::Client { client, request } => self.client(client, &request),
+            Input::TokenKey(key) => self.live.token_key = key,
+            Input::Device { device, event } => self.device(&device, &event),
             Input::Unreadable(refusal) => self.unreadable(refusal),
             Input::Report { elevator, report } => self.report(&elevator, report),
             Input::ZoneFire { zone, clear } => self.zone_fire(&zone, clear),
@@ -145,10 +147,13 @@ impl Step<'_> {
                     self.tend_alarms();
                     self.tend_series_alarms();
                     self.tend_claim_alarms();
+                    self.tend_device_alarms();
                 }
                 TimerKey::Day => self.tend_days(),
                 TimerKey::ClaimSweep => self.sweep_claims(),
                 TimerKey::Claim(claim) => self.tend_claim(&claim),
+                TimerKey::Rental(rental) => self.tend_rental(&rental),
+                TimerKey::Device(device) => self.tend_device(&device),
                 TimerKey::Pool(pool) => self.tend_pool(&pool),
                 TimerKey::Elevator(id) => {
                     self.live.touched.insert(id);
@@ -189,6 +194,7 @@ impl Step<'_> {
         }
         self.note_silence(id);
         self.drive_mode(id);
+        self.judge_commands(id);
         self.drive_owner(id);
         self.pump(id);
         let now_ms = self.now.mono_ms;
@@ -251,7 +257,9 @@ impl Step<'_> {
                     *deadline = deadline.map(|at| at.saturating_add(away_ms));
                 }
                 self.live.frozen_since_ms = None;
+                self.live.thawed_ms = now_ms;
                 self.thaw_claims(away_ms);
+                self.thaw_rentals(away_ms);
                 self.live
                     .touched
                     .extend(self.config.elevators.keys().cloned());

@@ -1,14 +1,18 @@
 //! What a step wants done. Nothing of it may be seen before the step's facts are durable.
 
 use protocol::client::ClaimState;
+use protocol::device::{DeviceCommand, DeviceView};
 use protocol::elevator::ElevatorView;
 use protocol::hardware::Command;
 use protocol::ride::RideView;
-use protocol::{ClaimId, ClientId, Code, Outgoing, OwnerId, PoolId, ResourceId};
+use protocol::{
+    ClaimId, ClientId, Code, CommandId, DeviceId, OrderId, Outgoing, OwnerId, PoolId, ResourceId,
+};
 use serde::Serialize;
 
 use crate::claim::{ClaimRow, PoolView};
 use crate::fact::Fact;
+use crate::rental::RentalRow;
 use crate::series::SeriesView;
 use crate::turn::TurnView;
 
@@ -19,6 +23,8 @@ pub enum Effect {
     Say(Outgoing),
     /// Send a command, through the fence gate.
     Command(Command),
+    /// Sign a command to a device and send it.
+    Device(Box<DeviceCommand>),
     /// Write into the log.
     Note(Note),
     /// Answer an operator.
@@ -89,6 +95,15 @@ pub enum Note {
         /// Why it was refused.
         code: Code,
     },
+    /// A device did not do what it was told.
+    DeviceRefused {
+        /// The device.
+        device: DeviceId,
+        /// The command.
+        command: Option<CommandId>,
+        /// The order.
+        order: Option<OrderId>,
+    },
     /// A sweep took claims back from holders that were silent.
     Cleaned {
         /// How many.
@@ -114,6 +129,10 @@ pub enum OperatorAnswer {
     Pools(Vec<PoolView>),
     /// Claims.
     Claims(Vec<ClaimRow>),
+    /// Rentals.
+    Rentals(Vec<RentalRow>),
+    /// Devices.
+    Devices(Vec<DeviceView>),
 }
 
 /// What one step yields: facts to keep, then effects to release once they are durable.

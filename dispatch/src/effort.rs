@@ -74,6 +74,8 @@ pub(crate) struct Efforts {
     waiting: VecDeque<Aim>,
     /// Sent and not answered.
     pub(crate) under_way: Option<Aim>,
+    /// Sent, not answered and not wanted any more: nothing else leaves until that is settled.
+    given_up: Option<Effort>,
 }
 
 /// The query of an elevator: at most one under way.
@@ -105,22 +107,38 @@ impl Efforts {
         matches!(self.stage(aim), Some(Stage::Taken { .. }))
     }
 
-    /// Something is sent and not answered, or waits to be sent.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.under_way.is_some() || !self.waiting.is_empty()
+    /// Nothing is sent and not answered: the next command may leave.
+    pub(crate) fn is_lane_free(&self) -> bool {
+        self.under_way.is_none() && self.given_up.is_none()
     }
 
-    /// Forgets the effort for an aim; what is already sent is foreign from here on.
+    /// Something is sent and not answered, or waits to be sent.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.is_lane_free() || !self.waiting.is_empty()
+    }
+
+    /// Forgets the effort for an aim. What is already sent is given up, not undone: it keeps the
+    /// lane until its answer, or a reading, settles it.
     pub(crate) fn drop_aim(&mut self, aim: Aim) {
-        self.by_aim.remove(&aim);
+        let dropped = self.by_aim.remove(&aim);
         self.waiting.retain(|waiting| *waiting != aim);
         if self.under_way == Some(aim) {
             self.under_way = None;
+            self.given_up = mutate!(LaneFreed, dropped, None);
         }
     }
 
-    /// Forgets all.
+    /// Forgets all but what is already sent.
     pub(crate) fn clear(&mut self) {
+        if let Some(aim) = self.under_way {
+            self.drop_aim(aim);
+        }
+        self.by_aim.clear();
+        self.waiting.clear();
+    }
+
+    /// Forgets what is already sent too: for a `release`, which waits for nothing.
+    pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
@@ -145,6 +163,19 @@ impl Efforts {
 
     /// The controller's word about a command; `false` when the command is not known.
     pub(crate) fn answer(&mut self, id: &CommandId, outcome: &Outcome, now_ms: u64) -> bool {
+        if let Some(effort) = &mut self.given_up
+            && effort.id.as_ref() == Some(id)
+        {
+            match outcome {
+                Outcome::Sent => {}
+                Outcome::Unknown { .. } => effort.stage = Stage::Unknown { since_ms: now_ms },
+                Outcome::Accepted
+                | Outcome::Done
+                | Outcome::Failed { .. }
+                | Outcome::Dropped { .. } => self.given_up = None,
+            }
+            return true;
+        }
         let found = self
             .by_aim
             .iter_mut()
@@ -175,30 +206,29 @@ impl Efforts {
     }
 
     /// Judges unanswered commands: by time they become unknown, by a reading they are taken, sent
-    /// once more, or lost. Returns whether a query is needed.
+    /// once more, or lost. Returns since when a reading must be asked for to tell more.
     pub(crate) fn judge(
         &mut self,
         reading: Option<(&Reading, u64)>,
         now_ms: u64,
         accept_ms: u64,
-    ) -> bool {
-        let Some(aim) = self.under_way else {
-            return false;
-        };
+    ) -> Option<u64> {
+        if let Some(since_ms) = self.judge_given_up(reading, now_ms, accept_ms) {
+            return Some(since_ms);
+        }
+        let aim = self.under_way?;
         let Some(effort) = self.by_aim.get_mut(&aim) else {
             self.under_way = None;
-            return false;
+            return None;
         };
-        if effort.stage == Stage::Sent && now_ms >= effort.sent_ms.saturating_add(accept_ms) {
-            effort.stage = Stage::Unknown { since_ms: now_ms };
-        }
+        effort.doubt(now_ms, accept_ms);
         let Stage::Unknown { since_ms } = effort.stage else {
-            return false;
+            return None;
         };
         let Some((reading, _)) =
             reading.filter(|(_, asked_ms)| mutate!(ResendUnread, *asked_ms >= since_ms, true))
         else {
-            return true;
+            return Some(since_ms);
         };
         if shows_effect(&effort.action, reading) {
             effort.stage = Stage::Taken { at_ms: now_ms };
@@ -214,12 +244,54 @@ impl Efforts {
             let at = usize::from(self.waiting.front() == Some(&Aim::Hold));
             self.waiting.insert(at, aim);
         }
-        false
+        None
     }
 
+    /// A command that is not wanted any more is settled by a reading that shows what it did, and
+    /// once it is unknown by any.
+    fn judge_given_up(
+        &mut self,
+        reading: Option<(&Reading, u64)>,
+        now_ms: u64,
+        accept_ms: u64,
+    ) -> Option<u64> {
+        let effort = self.given_up.as_mut()?;
+        effort.doubt(now_ms, accept_ms);
+        let unknown_ms = match effort.stage {
+            Stage::Unknown { since_ms } => Some(since_ms),
+            Stage::Waiting
+            | Stage::Sent
+            | Stage::Taken { .. }
+            | Stage::Failed { .. }
+            | Stage::Lost => None,
+        };
+        let settled = reading.is_some_and(|(reading, asked_ms)| {
+            let shown = asked_ms > effort.sent_ms && shows_effect(&effort.action, reading);
+            shown || unknown_ms.is_some_and(|since_ms| asked_ms >= since_ms)
+        });
+        if settled {
+            self.given_up = None;
+            return None;
+        }
+        unknown_ms
+    }
+
+    /// When what is sent becomes unknown.
     pub(crate) fn next_ms(&self, accept_ms: u64) -> Option<u64> {
-        let effort = self.by_aim.get(&self.under_way?)?;
-        (effort.stage == Stage::Sent).then(|| effort.sent_ms.saturating_add(accept_ms))
+        let under_way = self.under_way.and_then(|aim| self.by_aim.get(&aim));
+        let sent = [under_way, self.given_up.as_ref()].into_iter().flatten();
+        let sent = sent.filter(|effort| effort.stage == Stage::Sent);
+        sent.map(|effort| effort.sent_ms.saturating_add(accept_ms))
+            .min()
+    }
+}
+
+impl Effort {
+    /// Without an answer in `accept_s` it is unknown.
+    fn doubt(&mut self, now_ms: u64, accept_ms: u64) {
+        if self.stage == Stage::Sent && now_ms >= self.sent_ms.saturating_add(accept_ms) {
+            self.stage = Stage::Unknown { since_ms: now_ms };
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::ClaimFact;
 use crate::input::OperatorAction;
+use crate::rental::RentalFact;
 use crate::series::SeriesFact;
 use crate::turn::TurnFact;
 
@@ -31,6 +32,8 @@ pub enum Fact {
     Turn(TurnFact),
     /// About claims and their pools.
     Claim(ClaimFact),
+    /// About rentals and their devices.
+    Rental(RentalFact),
 }
 
 /// About an order of an application.

@@ -1,10 +1,11 @@
 //! Everything that can happen to the core. One input, one step.
 
-use protocol::client::ClientRequest;
+use protocol::client::{ClientRequest, TokenKey};
+use protocol::device::DeviceEvent;
 use protocol::hardware::Report;
 use protocol::{
-    ClaimId, ClientId, DepartmentId, ElevatorId, Fence, Inbound, OrderId, PoolId, Refusal,
-    ResourceId, RobotId, RobotMessage, SeriesId, Timestamp, ZoneId,
+    ClaimId, ClientId, DepartmentId, DeviceId, ElevatorId, Fence, Inbound, OrderId, PoolId,
+    Refusal, RentalId, ResourceId, RobotId, RobotMessage, SeriesId, Timestamp, ZoneId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,16 @@ pub enum Input {
         client: ClientId,
         /// What.
         request: Box<ClientRequest>,
+    },
+    /// What tokens of rentals are made with; in no record of inputs, so that whoever reads one
+    /// can make none.
+    TokenKey(#[serde(skip)] Option<TokenKey>),
+    /// A device that is rented said something.
+    Device {
+        /// Who.
+        device: DeviceId,
+        /// What.
+        event: DeviceEvent,
     },
     /// A robot's or an application's topic carried something that cannot be read.
     Unreadable(Refusal),
@@ -106,6 +117,7 @@ impl Input {
         match inbound {
             Inbound::Robot { robot, message } => Some(Self::Robot { robot, message }),
             Inbound::Client { client, request } => Some(Self::Client { client, request }),
+            Inbound::Device { device, event } => Some(Self::Device { device, event }),
             Inbound::OwnRide {
                 robot,
                 order,
@@ -211,6 +223,19 @@ pub enum OperatorAction {
         pool: PoolId,
         /// The resource.
         resource: ResourceId,
+    },
+    /// All open rentals.
+    RentalList,
+    /// One rental, open or lately over.
+    RentalShow(RentalId),
+    /// All devices.
+    DeviceList,
+    /// Take a device out of use or give it back.
+    DeviceMaintenance {
+        /// The device.
+        device: DeviceId,
+        /// Out of use, or back.
+        on: bool,
     },
     /// No grants any more.
     SiteSuspend {

@@ -45,9 +45,12 @@ pub fn ledger_changes(state: &State, facts: &[Fact]) -> Vec<LedgerChange> {
                 let (key, row) = fact.row()?;
                 Some(settled([SERIES_TAG, key.as_bytes()].concat(), Some(row)))
             }
-            Fact::Ride(_) | Fact::Elevator(_) | Fact::Site(_) | Fact::Turn(_) | Fact::Claim(_) => {
-                None
-            }
+            Fact::Ride(_)
+            | Fact::Elevator(_)
+            | Fact::Site(_)
+            | Fact::Turn(_)
+            | Fact::Claim(_)
+            | Fact::Rental(_) => None,
         })
         .collect()
 }

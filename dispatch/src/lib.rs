@@ -51,6 +51,7 @@ mod queue;
 mod rank;
 mod reach;
 mod render;
+mod rental;
 mod request;
 mod ride;
 mod series;
@@ -65,8 +66,8 @@ mod watch;
 
 pub use claim::{Acquisition, ClaimFact, ClaimRow, Claims, PoolView};
 pub use config::{
-    Applications, CivilZone, ElevatorConfig, Limits, PoolConfig, QueuePolicy, Quota, ResourceClass,
-    SeriesConfig, ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
+    Applications, CivilZone, ElevatorConfig, Limits, PoolConfig, QueuePolicy, Quota, RentalConfig,
+    ResourceClass, SeriesConfig, ServedFloor, SiteConfig, Timing, WhenFull, ZoneConfig,
 };
 pub use core::Core;
 pub use effect::{Effect, Effects, Note, OperatorAnswer};
@@ -74,6 +75,7 @@ pub use fact::{AnswerFact, ElevatorFact, Fact, KeptUntil, RideFact, SiteFact};
 pub use input::{Input, Now, OperatorAction, OperatorRequest, ResolveOutcome};
 pub use keep::{LoadError, ledger_changes, read_row};
 pub use ledger::Ledger;
+pub use rental::{Device, Rental, RentalFact, RentalRow, Rentals};
 pub use series::{Row as SeriesRow, Series, SeriesFact, SeriesView};
 pub use state::State;
 pub use turn::{Department, Ticket, TicketStatus, TurnFact, TurnView};

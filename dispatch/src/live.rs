@@ -5,20 +5,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::hardware::{Mode, Reading};
+use protocol::client::TokenKey;
+use protocol::hardware::{Door, Mode, Motion, Reading};
 use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
 use protocol::{
-    ClaimId, ClientId, ElevatorId, Landing, OrderId, PoolId, RobotId, Timestamp, ZoneId,
+    ClaimId, ClientId, DeviceId, ElevatorId, Landing, OrderId, PoolId, RentalId, RobotId, Timestamp,
+    ZoneId,
 };
 
 use crate::alarm::Alarms;
 use crate::claim::{Lease, PoolWatch};
-use crate::effort::{Efforts, QueryState};
+use crate::effort::{Aim, Efforts, QueryState};
 use crate::fact::Claim;
 use crate::input::Now;
 use crate::rank::Waiters;
+use crate::rental::DeviceWatch;
 use crate::timer::Timers;
 
 /// Everything that is not kept.
@@ -38,6 +41,14 @@ pub(crate) struct Live {
     pub(crate) leases: BTreeMap<ClaimId, Lease>,
     /// The pools.
     pub(crate) pools: BTreeMap<PoolId, PoolWatch>,
+    /// The devices that are rented.
+    pub(crate) devices: BTreeMap<DeviceId, DeviceWatch>,
+    /// When what a rental waits for must have come.
+    pub(crate) rental_ends: BTreeMap<RentalId, u64>,
+    /// Rentals whose command is told again for nothing: the gateway was away.
+    pub(crate) rentals_again: BTreeSet<RentalId>,
+    /// What tokens are made with.
+    pub(crate) token_key: Option<TokenKey>,
     /// What each zone's fire input said last; absent until it was read.
     pub(crate) fire_clear: BTreeMap<ZoneId, bool>,
     /// The moments at which something is due.
@@ -46,6 +57,8 @@ pub(crate) struct Live {
     pub(crate) alarms: Alarms,
     /// Ingest is away since; leases and deadlines stand still.
     pub(crate) frozen_since_ms: Option<u64>,
+    /// Ingest came back then: nobody was heard before.
+    pub(crate) thawed_ms: u64,
     /// The broker was there and is not.
     pub(crate) broker_lost: bool,
     /// No new orders: the disk is nearly full.
@@ -83,6 +96,11 @@ impl Live {
     pub(crate) fn pool(&mut self, pool: &PoolId) -> &mut PoolWatch {
         self.pools.entry(pool.clone()).or_default()
     }
+
+    /// What is known of a device; devices are few, those of the configuration.
+    pub(crate) fn device(&mut self, device: &DeviceId) -> &mut DeviceWatch {
+        self.devices.entry(device.clone()).or_default()
+    }
 }
 
 /// What is known of a car.
@@ -119,6 +137,9 @@ pub(crate) struct Car {
     pub(crate) efforts: Efforts,
     /// A hold that was taken ends then.
     pub(crate) hold_until_ms: u64,
+    /// It was taken then, and every one since before the last ended. What was asked for before
+    /// shows the door before the hold, and founds no permission.
+    pub(crate) hold_since_ms: u64,
     /// At this landing.
     pub(crate) hold_at: Option<Landing>,
     /// The next hold is sent then.
@@ -291,6 +312,38 @@ impl Car {
     /// is no reading: one that comes and goes would never be silent.
     pub(crate) fn quiet_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.read_ms.unwrap_or(self.start_ms))
+    }
+
+    /// A hold was taken at `at_ms`: it stands for `hold_ms` from when it was sent.
+    pub(crate) fn take_hold(&mut self, sent_ms: u64, hold_ms: u64, at_ms: u64) {
+        let until_ms = sent_ms.saturating_add(hold_ms);
+        if until_ms <= self.hold_until_ms {
+            return;
+        }
+        if at_ms > self.hold_until_ms {
+            self.hold_since_ms = at_ms;
+        }
+        self.hold_until_ms = until_ms;
+    }
+
+    /// The door is READ closing or shut, or the car elsewhere, though a hold was taken before: it
+    /// holds nothing.
+    pub(crate) fn drop_broken_hold(&mut self) {
+        let (Some(reading), Some(asked_ms), Some(landing)) =
+            (&self.reading, self.asked_ms, &self.hold_at)
+        else {
+            return;
+        };
+        let held = self.hold_until_ms > 0 && asked_ms >= self.hold_since_ms;
+        let stands = reading.motion == Motion::Stopped
+            && reading.floor.as_ref() == Some(&landing.floor)
+            && matches!(reading.door(landing.side), Door::Open | Door::Opening);
+        if held && !stands {
+            self.hold_until_ms = 0;
+            if self.efforts.is_taken(Aim::Hold) {
+                self.efforts.drop_aim(Aim::Hold);
+            }
+        }
     }
 
     /// How long the hold lasts from here.

@@ -71,8 +71,8 @@ impl Step<'_> {
         let Some(car) = self.live.cars.get_mut(elevator) else {
             return;
         };
-        let Some(asked_ms) = asked_ms else {
-            // Nobody asked for it: it shows what it shows, founds nothing, and causes a query.
+        let Some(asked_ms) = asked_ms.filter(|asked_ms| *asked_ms <= now_ms) else {
+            // Nobody asked for it, or another process did: it shows what it shows, founds nothing, and causes a query.
             car.seen = Some(reading.clone());
             car.observed_at = Some(wall);
             let change = Change {
@@ -101,6 +101,7 @@ impl Step<'_> {
         car.mode_seen = None;
         car.seen = Some(reading.clone());
         car.reading = Some(reading);
+        car.drop_broken_hold();
         self.judge_fitness(elevator);
     }
 

@@ -93,6 +93,10 @@ impl Step<'_> {
             OperatorAction::ClaimStopped { pool, resource } => {
                 self.resource_stopped(pool, resource)
             }
+            OperatorAction::RentalList => Ok(OperatorAnswer::Rentals(self.rental_rows())),
+            OperatorAction::RentalShow(id) => self.rental_row(id),
+            OperatorAction::DeviceList => Ok(OperatorAnswer::Devices(self.device_views())),
+            OperatorAction::DeviceMaintenance { device, on } => self.maintain_device(device, *on),
             OperatorAction::SiteSuspend { zone } => self.suspend(zone.as_ref()),
             OperatorAction::SiteResume { zone } => self.resume(zone.as_ref()),
         }
@@ -195,13 +199,25 @@ impl Step<'_> {
         }
     }
 
+    /// A robot that lives and says that it is in the car is believed. A broker that was away when a
+    /// robot died shows it ONLINE for ever: one that is not heard for `lease_s` says nothing more.
     fn robot_is_out(&self, robot: &RobotId) -> Result<(), String> {
         let known = self.live.robots.get(robot);
-        let online = known.is_some_and(|robot| robot.connection == Some(ConnectionState::Online));
-        if online && self.says_in_car(robot) {
-            return Err(format!("{robot} is ONLINE and says that it is in the car"));
+        let online = known.filter(|robot| robot.connection == Some(ConnectionState::Online));
+        let Some(known) = online.filter(|_| self.says_in_car(robot)) else {
+            return Ok(());
+        };
+        let lease_ms = self.config.timing.lease_ms;
+        let heard_ms = known.heard_ms.max(self.live.thawed_ms);
+        let silent_ms = self.now.mono_ms.saturating_sub(heard_ms);
+        if self.live.frozen_since_ms.is_none() && silent_ms >= lease_ms {
+            return Ok(());
         }
-        Ok(())
+        let (silent_s, lease_s) = (silent_ms / 1_000, lease_ms.div_ceil(1_000));
+        Err(format!(
+            "{robot} is ONLINE and says that it is in the car; it was not heard for {silent_s} s, \
+             and counts as gone after {lease_s} s"
+        ))
     }
 
     fn resolve_out(&mut self, elevator: &ElevatorId, ride: &Ride, seen_empty: bool) -> Answer {
@@ -347,7 +363,10 @@ fn is_a_look(action: &OperatorAction) -> bool {
         | OperatorAction::PoolShow(_)
         | OperatorAction::ClaimList
         | OperatorAction::ClaimHistory
-        | OperatorAction::ClaimShow(_) => true,
+        | OperatorAction::ClaimShow(_)
+        | OperatorAction::RentalList
+        | OperatorAction::RentalShow(_)
+        | OperatorAction::DeviceList => true,
         OperatorAction::OrderCancel(_)
         | OperatorAction::ElevatorResolve { .. }
         | OperatorAction::ElevatorReset { .. }
@@ -355,6 +374,7 @@ fn is_a_look(action: &OperatorAction) -> bool {
         | OperatorAction::SeriesResume { .. }
         | OperatorAction::PoolCapacity { .. }
         | OperatorAction::ClaimStopped { .. }
+        | OperatorAction::DeviceMaintenance { .. }
         | OperatorAction::SiteSuspend { .. }
         | OperatorAction::SiteResume { .. } => false,
     }

@@ -71,6 +71,12 @@ pub(crate) fn retry_after(code: Code) -> Option<Seconds> {
         | Code::UnknownPool
         | Code::UnknownClaim
         | Code::ClaimExpired
+        | Code::UnknownDevice
+        | Code::DeviceUnavailable
+        | Code::BadToken
+        | Code::RentalExpired
+        | Code::UnknownRental
+        | Code::RentalLimit
         | Code::UnknownSeries
         | Code::SeriesExhausted
         | Code::UnknownNumber

@@ -208,6 +208,7 @@ impl Step<'_> {
 
     fn admit(&mut self, asked: &Asked, request: &RideRequest, ride: Ride) {
         let order = ride.order.clone();
+        let in_car = self.says_in_car(&asked.robot);
         if let Some(last) = self.state.robots.get(&asked.robot) {
             let last = last.clone();
             self.live.rides.remove(&last);
@@ -224,6 +225,10 @@ impl Step<'_> {
             away: ride.away,
             at: self.now.wall,
         }));
+        if in_car {
+            // Its word stands until it takes it back, whatever it asks for.
+            self.note_in_car(&asked.robot, true);
+        }
         let now_ms = self.now.mono_ms;
         let eta_ms = request.eta_s.map(|eta| u64::from(eta).saturating_mul(1000));
         let progress = Progress {

@@ -107,7 +107,10 @@ impl Step<'_> {
         let timing = &self.config.timing;
         let now_ms = self.now.mono_ms;
         let car = self.live.cars.get(elevator);
-        let since_ms = car.map_or(since, |car| since.max(car.permits_since_ms()));
+        let since_ms = car.map_or(since, |car| {
+            let held_ms = mutate!(CrossBeforeHold, car.hold_since_ms, 0);
+            since.max(car.permits_since_ms()).max(held_ms)
+        });
         let since_ms = since_ms.max(now_ms.saturating_sub(timing.reading_fresh_ms));
         mutate!(CrossUnread, self.is_open(elevator, landing, since_ms), true)
             && self.mode(elevator).serves_robots()

@@ -17,6 +17,7 @@ pub use crate::elevator::{Block, Elevator, Owner, Zone};
 use crate::fact::{Claim, ElevatorFact, Fact, RideFact, SiteFact};
 use crate::input::OperatorAction;
 use crate::ledger::{Ended, Ledger};
+use crate::rental::Rentals;
 use crate::series::Series;
 use crate::turn::Department;
 
@@ -109,6 +110,9 @@ pub struct State {
     /// The claims.
     #[serde(default)]
     pub claims: Claims,
+    /// The rentals, and the devices that facts are known of.
+    #[serde(default)]
+    pub rentals: Rentals,
     /// Every accepted order within the retention; kept in a store of its own.
     #[serde(skip)]
     pub ledger: Ledger,
@@ -131,6 +135,7 @@ impl State {
                 department.apply(fact);
             }
             Fact::Claim(fact) => self.claims.apply(fact),
+            Fact::Rental(fact) => self.rentals.apply(fact),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{ClaimId, ElevatorId, OrderId, PoolId};
+use protocol::{ClaimId, DeviceId, ElevatorId, OrderId, PoolId, RentalId};
 
 /// Whose moment it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +19,10 @@ pub(crate) enum TimerKey {
     Claim(ClaimId),
     /// A pool: more for those that wait, or a minute that it was nearly full.
     Pool(PoolId),
+    /// A rental: the end of its hold, or a command that is told again.
+    Rental(RentalId),
+    /// A device: to be asked, or silent.
+    Device(DeviceId),
     /// An elevator: polls, answers, holds, and the ride that owns it.
     Elevator(ElevatorId),
     /// A ride without an elevator: lease, expiry, promotion.

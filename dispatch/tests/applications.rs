@@ -12,7 +12,11 @@ mod claims;
 mod numbers;
 #[path = "applications/office.rs"]
 mod office;
+#[path = "applications/places.rs"]
+mod places;
 #[path = "applications/pools.rs"]
 mod pools;
+#[path = "applications/rentals.rs"]
+mod rentals;
 #[path = "applications/turns.rs"]
 mod turns;

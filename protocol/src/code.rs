@@ -58,6 +58,18 @@ words! {
         UnknownClaim = "UNKNOWN_CLAIM",
         /// The claim has ended.
         ClaimExpired = "CLAIM_EXPIRED",
+        /// The site has no such device.
+        UnknownDevice = "UNKNOWN_DEVICE",
+        /// The device is rented, out of order or out of use.
+        DeviceUnavailable = "DEVICE_UNAVAILABLE",
+        /// The token is not that of the reservation, user and device.
+        BadToken = "BAD_TOKEN",
+        /// The reservation was not started in time.
+        RentalExpired = "RENTAL_EXPIRED",
+        /// There was never such a rental, or it is forgotten.
+        UnknownRental = "UNKNOWN_RENTAL",
+        /// The user has as many open rentals as the site allows.
+        RentalLimit = "RENTAL_LIMIT",
         /// The site has no such series.
         UnknownSeries = "UNKNOWN_SERIES",
         /// The series has no number left, nor has one that it goes on with.
@@ -173,6 +185,8 @@ words! {
         CleanupHigh = "CLEANUP_HIGH",
         /// A physical resource lost its holder and was not seen stopped.
         Quarantined = "QUARANTINED",
+        /// A device is out of order, silent, or runs for nobody.
+        DeviceFault = "DEVICE_FAULT",
         /// A series has no number left, or was stopped.
         SeriesExhausted = "SERIES_EXHAUSTED",
     }

@@ -12,11 +12,12 @@
 
 mod client;
 mod controller;
+mod device;
 mod robot;
 
 use crate::code::Code;
 use crate::field::{Bad, integer, name, optional, required, word};
-use crate::id::{ClientId, ElevatorId, Fence, GatewayId, RobotId};
+use crate::id::{ClientId, DeviceId, ElevatorId, Fence, GatewayId, RobotId};
 use crate::json::{self, Object};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::message::{Inbound, Refusal, RobotMessage, RobotTopic};
@@ -66,6 +67,7 @@ pub fn decode(topics: &Topics, topic: &str, payload: &[u8], retained: bool) -> D
         Topic::RobotStatus(id) => from_robot(id, RobotTopic::Status, payload, retained),
         Topic::RobotConnection(id) => from_robot(id, RobotTopic::Connection, payload, retained),
         Topic::ClientRequest(id) => from_client(id, payload, retained),
+        Topic::DeviceEvent(id) => from_device(id, payload, retained),
         Topic::ElevatorEvent(elevator) => from_controller(elevator, payload, retained),
         Topic::GatewayConnection(gateway) => from_gateway(gateway, payload),
         Topic::RideState(robot) => own(payload, retained, |fields| own_ride(robot, fields)),
@@ -76,6 +78,8 @@ pub fn decode(topics: &Topics, topic: &str, payload: &[u8], retained: bool) -> D
         | Topic::RideReply(_)
         | Topic::ElevatorCommand(_)
         | Topic::ClientReply(_)
+        | Topic::DeviceCommand(_)
+        | Topic::DeviceState(_)
         | Topic::Alarm
         | Topic::Alarms => Decoded::Ignored(Ignored::NotOurs),
     }
@@ -118,6 +122,21 @@ fn from_client(id: ClientId, payload: &[u8], retained: bool) -> Decoded {
             client: Some((id, client::kind_of(payload))),
             ..refusal
         }),
+    }
+}
+
+fn from_device(device: DeviceId, payload: &[u8], retained: bool) -> Decoded {
+    if retained {
+        return Decoded::Ignored(Ignored::Retained);
+    }
+    match message(payload, device::event) {
+        Ok(event) => Decoded::Message(Inbound::Device { device, event }),
+        // The sentence goes into the log, where what a device says of its place must not stand.
+        Err(refusal) => {
+            let field = refusal.detail.split(' ').next().unwrap_or_default();
+            let detail = format!("{field} of a device's event cannot be read");
+            Decoded::Refused(Refusal { detail, ..refusal })
+        }
     }
 }
 

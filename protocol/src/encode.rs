@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::client::{ClientReply, Fields};
 use crate::code::Code;
+use crate::device::{DeviceAction, DeviceCommand, Signature};
 use crate::elevator::ElevatorCommand;
 use crate::floor::{FloorLabel, Side};
 use crate::hardware::{Action, Direction};
@@ -64,9 +65,11 @@ impl Outgoing {
             Self::ElevatorCommand(command) => {
                 Topic::ElevatorCommand(command.command.elevator_id.clone())
             }
-            Self::ClientReply { client, .. } | Self::ClaimState { client, .. } => {
-                Topic::ClientReply(client.clone())
-            }
+            Self::ClientReply { client, .. }
+            | Self::ClaimState { client, .. }
+            | Self::RentalState { client, .. } => Topic::ClientReply(client.clone()),
+            Self::DeviceCommand { command, .. } => Topic::DeviceCommand(command.device_id.clone()),
+            Self::DeviceState(view) => Topic::DeviceState(view.device_id.clone()),
             Self::Alarm(_) => Topic::Alarm,
             Self::Alarms(_) => Topic::Alarms,
             Self::Site(_) => Topic::Site,
@@ -81,6 +84,7 @@ impl Outgoing {
             Self::RideState(_)
             | Self::RideStateCleared { .. }
             | Self::ElevatorState(_)
+            | Self::DeviceState(_)
             | Self::Alarms(_)
             | Self::Site(_)
             | Self::GatewayConnection(..) => true,
@@ -88,6 +92,8 @@ impl Outgoing {
             | Self::ElevatorCommand(_)
             | Self::ClientReply { .. }
             | Self::ClaimState { .. }
+            | Self::RentalState { .. }
+            | Self::DeviceCommand { .. }
             | Self::Alarm(_) => false,
         }
     }
@@ -105,6 +111,12 @@ impl Outgoing {
             }
             Self::ClientReply { reply, .. } => json(&ClientFrame::new(stamp, reply)),
             Self::ClaimState { view, .. } => frame("claim.state", stamp, view.as_ref()),
+            Self::RentalState { view, .. } => frame("rental.state", stamp, view.as_ref()),
+            Self::DeviceCommand { command, signature } => {
+                let body = DeviceBody::new(command, signature);
+                frame("device.command", stamp, &body)
+            }
+            Self::DeviceState(view) => frame("device.state", stamp, view.as_ref()),
             Self::Alarm(alarm) => frame("ops.alarm", stamp, alarm),
             Self::Alarms(alarms) => frame("ops.alarms", stamp, &AlarmsBody { alarms }),
             Self::Site(site) => frame("site", stamp, site),
@@ -300,6 +312,33 @@ impl<'a> CommandBody<'a> {
             hold_s: hold_ms.map(Seconds::from_ms),
             expires_at: told.expires_at,
             expires_in_s: Seconds::from_ms(command.expires_in_ms),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct DeviceBody<'a> {
+    command_id: &'a CommandId,
+    order_id: &'a Option<OrderId>,
+    sequence: u64,
+    fence: Fence,
+    command: DeviceAction,
+    expires_at: Timestamp,
+    expires_in_s: Seconds,
+    signature: &'a Signature,
+}
+
+impl<'a> DeviceBody<'a> {
+    fn new(command: &'a DeviceCommand, signature: &'a Signature) -> Self {
+        Self {
+            command_id: &command.command_id,
+            order_id: &command.order_id,
+            sequence: command.sequence,
+            fence: command.fence,
+            command: command.command,
+            expires_at: command.expires_at,
+            expires_in_s: Seconds::from_ms(command.expires_in_ms),
+            signature,
         }
     }
 }

@@ -111,6 +111,8 @@ identifiers! {
     DepartmentId;
     /// A desk at which a turn is called.
     DeskId;
+    /// A device that is rented: a vehicle, a charging pile; also its MQTT user name.
+    DeviceId;
     /// An elevator: one car.
     ElevatorId;
     /// A gateway, as in its client ids and topics.
@@ -127,6 +129,8 @@ identifiers! {
     OwnerId;
     /// A pool: resources of one kind with one capacity.
     PoolId;
+    /// One rental of a device; each has its own.
+    RentalId;
     /// A resource of a pool: a robot place, a charger, a licence.
     ResourceId;
     /// A robot; also its MQTT user name.

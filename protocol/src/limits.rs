@@ -60,6 +60,12 @@ pub const CLIENTS_MAX: usize = 10_000;
 pub const SERIES_MAX: usize = 1_024;
 /// Departments of a site.
 pub const DEPARTMENTS_MAX: usize = 1_024;
+/// Longest hold of a reservation in seconds (`wire.md` section 8).
+pub const HOLD_RENTAL_S_MAX: u32 = 3_600;
+/// Bytes of a token that may be one of the gateway's; its own have 40.
+pub const TOKEN_BYTES_MAX: usize = 128;
+/// Devices of a site.
+pub const DEVICES_MAX: usize = 10_000;
 /// Pools of a site.
 pub const POOLS_MAX: usize = 256;
 /// Resources that a pool may name, and places that it may have.

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::{AskKind, ClaimView, ClientReply, ClientRequest};
+use crate::client::{AskKind, ClaimView, ClientReply, ClientRequest, RentalView};
 use crate::code::Code;
+use crate::device::{DeviceCommand, DeviceEvent, DeviceView, Signature};
 use crate::elevator::{ElevatorCommand, ElevatorEvent, ElevatorView};
-use crate::id::{ClientId, ElevatorId, GatewayId, MessageId, OrderId, RobotId};
+use crate::id::{ClientId, DeviceId, ElevatorId, GatewayId, MessageId, OrderId, RobotId};
 use crate::ops::{Alarm, GatewayConnection, SiteView};
 use crate::ride::{RideReply, RideView};
 use crate::robot::{RideCancel, RideEvent, RideRequest, RobotConnection, RobotStatus};
@@ -41,6 +42,13 @@ pub enum Inbound {
         client: ClientId,
         /// What it asks for.
         request: Box<ClientRequest>,
+    },
+    /// From a device that is rented.
+    Device {
+        /// The device of the topic.
+        device: DeviceId,
+        /// What it said.
+        event: DeviceEvent,
     },
     /// From a controller that speaks MQTT.
     Controller {
@@ -145,6 +153,22 @@ pub enum Outgoing {
         /// The claim.
         view: Box<ClaimView>,
     },
+    /// `clients/{client}/reply`: what became of a rental later.
+    RentalState {
+        /// To whom.
+        client: ClientId,
+        /// The rental.
+        view: Box<RentalView>,
+    },
+    /// `devices/{device}/command`.
+    DeviceCommand {
+        /// The command.
+        command: Box<DeviceCommand>,
+        /// What proves that it is ours.
+        signature: Signature,
+    },
+    /// `devices/{device}/state`, retained.
+    DeviceState(Box<DeviceView>),
     /// `ops/alarm`.
     Alarm(Alarm),
     /// `ops/alarms`, retained.

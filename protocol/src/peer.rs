@@ -1,7 +1,8 @@
-//! The other side of the wire, for the simulator's robots and controllers, for tests and for tools:
-//! what robots and controllers say, and how they read what the gateway says.
+//! The other side of the wire, for the simulator's robots, controllers and devices, for tests and for
+//! tools: what they say, and how they read what the gateway says.
 
 mod application;
+mod device;
 mod heard;
 mod spoken;
 

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::floor::{FloorLabel, Side};
 use crate::id::{ElevatorId, Fence, MessageId, OrderId, RobotId};
+use crate::sensitive::Sensitive;
 use crate::time::Timestamp;
 use crate::word::words;
 
@@ -189,8 +190,9 @@ pub struct RobotStatus {
     pub eta_s: Option<u32>,
     /// Charge in percent, 0 to 100.
     pub battery_pct: Option<f64>,
-    /// Where it is.
-    pub position: Option<Position>,
+    /// Where it is. Nothing needs it, so that it is kept and recorded nowhere.
+    #[serde(skip)]
+    pub position: Option<Sensitive<Position>>,
     /// Whether it is in a car.
     pub in_car: Option<bool>,
 }

@@ -8,6 +8,7 @@ mod application;
 mod incoming;
 mod outgoing;
 mod part;
+mod rental;
 
 use schemars::Schema;
 
@@ -23,6 +24,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("robot.connection", incoming::robot_connection()),
         ("elevator.event", incoming::elevator_event()),
         ("client.request", application::client_request()),
+        ("device.event", rental::device_event()),
         ("ride.reply", outgoing::ride_reply()),
         ("ride.state", outgoing::ride_state()),
         ("elevator.state", outgoing::elevator_state()),
@@ -33,5 +35,15 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("gateway.connection", outgoing::gateway_connection()),
         ("client.reply", application::client_reply()),
         ("claim.state", application::claim_state()),
+        ("rental.state", rental::rental_state(headed("rental.state"))),
+        (
+            "device.command",
+            rental::device_command(headed("device.command")),
+        ),
+        ("device.state", rental::device_state(headed("device.state"))),
     ]
+}
+
+fn headed(kind: &str) -> part::Fields {
+    application::headed(serde_json::json!({ "const": kind }))
 }

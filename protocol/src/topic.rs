@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::id::{ClientId, ElevatorId, GatewayId, RobotId, SiteId};
+use crate::id::{ClientId, DeviceId, ElevatorId, GatewayId, RobotId, SiteId};
 use crate::text::quote;
 
 /// Bytes of a topic root; leaves room for the rest of a topic in every broker.
@@ -52,6 +52,12 @@ pub enum Topic {
     ClientRequest(ClientId),
     /// `clients/{client}/reply`.
     ClientReply(ClientId),
+    /// `devices/{device}/command`.
+    DeviceCommand(DeviceId),
+    /// `devices/{device}/event`.
+    DeviceEvent(DeviceId),
+    /// `devices/{device}/state`.
+    DeviceState(DeviceId),
     /// `ops/alarm`.
     Alarm,
     /// `ops/alarms`.
@@ -77,6 +83,9 @@ impl fmt::Display for Topic {
             Self::ElevatorEvent(elevator) => write!(f, "elevators/{elevator}/event"),
             Self::ClientRequest(client) => write!(f, "clients/{client}/request"),
             Self::ClientReply(client) => write!(f, "clients/{client}/reply"),
+            Self::DeviceCommand(device) => write!(f, "devices/{device}/command"),
+            Self::DeviceEvent(device) => write!(f, "devices/{device}/event"),
+            Self::DeviceState(device) => write!(f, "devices/{device}/state"),
             Self::Alarm => f.write_str("ops/alarm"),
             Self::Alarms => f.write_str("ops/alarms"),
             Self::GatewayConnection(gateway) => write!(f, "gateways/{gateway}/connection"),
@@ -130,6 +139,7 @@ impl Topics {
             ("clients", Some(client), Some("reply"), None) => {
                 ClientId::new(client).ok().map(Topic::ClientReply)
             }
+            ("devices", Some(device), Some(kind), None) => device_topic(device, kind),
             ("gateways", Some(gateway), Some("connection"), None) => {
                 GatewayId::new(gateway).ok().map(Topic::GatewayConnection)
             }
@@ -154,6 +164,7 @@ impl Topics {
             self.below("robots/+/connection"),
             self.below("elevators/+/event"),
             self.below("clients/+/request"),
+            self.below("devices/+/event"),
             self.name(&Topic::GatewayConnection(own.clone())),
         ]
     }
@@ -192,6 +203,12 @@ impl Topics {
         ]
     }
 
+    /// What a device subscribes to.
+    #[must_use]
+    pub fn device_filters(&self, device: &DeviceId) -> Vec<String> {
+        vec![self.name(&Topic::DeviceCommand(device.clone()))]
+    }
+
     /// Everything of the site, for those who only watch.
     #[must_use]
     pub fn site_filter(&self) -> String {
@@ -225,4 +242,14 @@ fn elevator_topic(elevator: &str, kind: &str) -> Option<Topic> {
         _ => return None,
     };
     ElevatorId::new(elevator).ok().map(make)
+}
+
+fn device_topic(device: &str, kind: &str) -> Option<Topic> {
+    let make: fn(DeviceId) -> Topic = match kind {
+        "command" => Topic::DeviceCommand,
+        "event" => Topic::DeviceEvent,
+        "state" => Topic::DeviceState,
+        _ => return None,
+    };
+    DeviceId::new(device).ok().map(make)
 }

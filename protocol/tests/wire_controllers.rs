@@ -42,6 +42,7 @@ fn reported(payload: &str) -> ElevatorEvent {
         }
         other @ (Inbound::Robot { .. }
         | Inbound::Client { .. }
+        | Inbound::Device { .. }
         | Inbound::Gateway { .. }
         | Inbound::OwnRide { .. }
         | Inbound::OwnElevator { .. }) => panic!("{other:?}"),

@@ -9,6 +9,7 @@ use site::{deliver, deliver_retained, ignored, topics};
 fn table() -> Vec<(&'static str, Topic)> {
     let robot = || "R001".parse().expect("an id");
     let elevator = || "EL001".parse().expect("an id");
+    let device = || "D1".parse().expect("an id");
     vec![
         ("site", Topic::Site),
         ("robots/R001/ride/request", Topic::RideRequest(robot())),
@@ -32,6 +33,9 @@ fn table() -> Vec<(&'static str, Topic)> {
             "clients/app-1/reply",
             Topic::ClientReply("app-1".parse().expect("an id")),
         ),
+        ("devices/D1/command", Topic::DeviceCommand(device())),
+        ("devices/D1/event", Topic::DeviceEvent(device())),
+        ("devices/D1/state", Topic::DeviceState(device())),
         ("ops/alarm", Topic::Alarm),
         ("ops/alarms", Topic::Alarms),
         (
@@ -136,6 +140,7 @@ fn a_bad_id_makes_it_no_topic_of_ours() {
             "robots/{}/connection",
             "elevators/{}/event",
             "clients/{}/request",
+            "devices/{}/event",
             "gateways/{}/connection",
         ] {
             let topic = topic.replace("{}", id);
@@ -166,6 +171,8 @@ fn topics_that_the_gateway_writes_are_not_read() {
         "robots/R001/ride/reply",
         "elevators/EL001/command",
         "clients/app-1/reply",
+        "devices/D1/command",
+        "devices/D1/state",
         "ops/alarm",
         "ops/alarms",
     ] {
@@ -191,6 +198,7 @@ fn the_filters_of_each_side() {
             "hallcall/v1/demo/robots/+/connection",
             "hallcall/v1/demo/elevators/+/event",
             "hallcall/v1/demo/clients/+/request",
+            "hallcall/v1/demo/devices/+/event",
             "hallcall/v1/demo/gateways/gw-1/connection",
         ]
     );

@@ -196,7 +196,7 @@ impl Checker {
                 Effect::Say(Outgoing::ElevatorState(view)) => model.shown(step, view, found),
                 Effect::Say(Outgoing::Alarm(alarm)) => model.alarm(alarm),
                 Effect::Command(command) => model.commanded(step, command, found),
-                Effect::Say(_) | Effect::Note(_) | Effect::Answer { .. } => {}
+                Effect::Say(_) | Effect::Device(_) | Effect::Note(_) | Effect::Answer { .. } => {}
             }
         }
         found.check(answer.is_none() || replies == 1, Law::I11, || {
@@ -280,6 +280,13 @@ impl Model {
         else {
             return;
         };
+        let leaves = matches!(
+            event.event,
+            RobotEvent::Exited | RobotEvent::CancelEnter { .. }
+        );
+        if leaves && reply.result == ReplyResult::Accepted {
+            self.is_out(&event.order_id);
+        }
         let permits = matches!(
             reply.instruction,
             Some(Instruction::Enter | Instruction::Exit)

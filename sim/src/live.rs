@@ -8,11 +8,13 @@
 //! * [`rtu`]: the same controllers on a serial line, with all that goes wrong there.
 //! * [`mqtt_controller`]: controllers that speak MQTT.
 //! * [`robot`]: a robot's rules, and the robot as a client; [`fleet`]: many of them.
+//! * [`device`]: a vehicle's rules and what it keeps; [`vehicle`]: the vehicle as a client.
 //! * [`watch`]: ride states into the record; [`report`]: what a run came to.
 //! * [`truth`]: for robots of another process, the ground and their eyes.
 //! * [`radio`], [`speaker`], [`dice`]: the way to the broker, message ids, chance.
 
 pub mod building;
+pub mod device;
 pub mod dice;
 pub mod fleet;
 pub mod layout;
@@ -26,6 +28,7 @@ pub mod robot;
 pub mod rtu;
 pub mod speaker;
 pub mod truth;
+pub mod vehicle;
 pub mod watch;
 
 pub use building::{Building, CarPlan};
@@ -33,3 +36,4 @@ pub use fleet::{Fleet, FleetPlan};
 pub use pace::Pace;
 pub use radio::{Endpoint, Password};
 pub use report::{Figures, Report};
+pub use vehicle::Vehicle;

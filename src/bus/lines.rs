@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use adapters::bus::{Bus, Device, LineConfig, LineTiming, Unit, ZoneInput};
 use adapters::driver::Driver;
 use adapters::map::{MapError, MappedFloor};
-use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Unit, ZoneInput};
 use dispatch::ElevatorConfig;
 use protocol::ElevatorId;
 
@@ -21,11 +21,11 @@ pub struct LineParts {
     pub driver: Box<dyn Driver>,
 }
 
-/// The Modbus lines of a site, one per bus, still closed. `seed` is of their jitter.
+/// The lines of a site, one per bus, still closed. `seed` is of their jitter.
 ///
 /// # Errors
 /// A map that does not fit an elevator; a configuration that was checked has none.
-pub fn modbus_lines(
+pub fn bus_lines(
     config: &Config,
     clock: Clock,
     seed: u64,
@@ -57,7 +57,7 @@ pub fn modbus_lines(
             // Each line has a series of its own; a line uses one number per elevator and zone.
             seed: seed.wrapping_add(u64::try_from(lines.len()).unwrap_or(0) << 16),
         };
-        let driver = ModbusLine::new(line, Arc::new(move || clock.mono_ms()))?;
+        let driver = Bus::new(line, Arc::new(move || clock.mono_ms()))?;
         lines.push(LineParts {
             name: name.clone(),
             elevators,
@@ -68,26 +68,27 @@ pub fn modbus_lines(
 }
 
 fn unit(bus: &str, elevator: &ElevatorConfig, driver: &DriverConfig) -> Option<Unit> {
-    match driver {
+    let (own, unit, relay_unit, device) = match driver {
         DriverConfig::Modbus {
-            bus: own,
+            bus,
             unit,
             relay_unit,
             map,
-        } if own == bus => Some(Unit {
-            elevator: elevator.id.clone(),
-            unit: *unit,
-            relay_unit: *relay_unit,
-            map: map.clone(),
-            floors: elevator
-                .floors
-                .iter()
-                .map(|floor| MappedFloor {
-                    label: floor.label.clone(),
-                    sides: floor.sides.clone(),
-                })
-                .collect(),
-        }),
-        DriverConfig::Modbus { .. } | DriverConfig::Mqtt => None,
-    }
+        } => (bus, unit, *relay_unit, Device::from(map.clone())),
+        DriverConfig::Frames { bus, unit, profile } => {
+            (bus, unit, None, Device::from(Arc::clone(profile)))
+        }
+        DriverConfig::Mqtt => return None,
+    };
+    let floors = elevator.floors.iter().map(|floor| MappedFloor {
+        label: floor.label.clone(),
+        sides: floor.sides.clone(),
+    });
+    (own == bus).then(|| Unit {
+        elevator: elevator.id.clone(),
+        unit: *unit,
+        relay_unit,
+        device,
+        floors: floors.collect(),
+    })
 }

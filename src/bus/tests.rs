@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::bus::{Bus, LineConfig, LineTiming, Opener, Transport, Unit, Wire};
 use adapters::map::{MappedFloor, RegisterMap};
-use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Opener, Transport, Unit, Wire};
 use adapters::rtu::RtuTiming;
 use protocol::hardware::Action;
 use protocol::{CommandId, ElevatorId, Fence, FloorLabel, Landing, Side};
@@ -87,7 +87,7 @@ async fn rig(inbox_max: usize) -> Rig {
     let (address, written) = device().await;
     let clock = Clock::start();
     let config = config(Transport::Tcp { address }, MAP);
-    let driver = ModbusLine::new(config, Arc::new(move || clock.mono_ms())).unwrap();
+    let driver = Bus::new(config, Arc::new(move || clock.mono_ms())).unwrap();
     let (sender, inbox) = mpsc::channel(inbox_max);
     let gate = FenceGate::new();
     let (line, task) = spawn("b1".to_owned(), Box::new(driver), gate, sender, clock);
@@ -110,7 +110,7 @@ fn config(transport: Transport, map: &str) -> LineConfig {
         elevator: elevator(),
         unit: 1,
         relay_unit: None,
-        map: RegisterMap::parse(map).unwrap(),
+        device: RegisterMap::parse(map).unwrap().into(),
         floors: vec![floor("1F"), floor("2F")],
     };
     LineConfig {
@@ -261,7 +261,7 @@ async fn a_command_that_gets_too_old_while_its_line_opens_is_dropped() {
     let map = MAP.replace("address = 48 }", "address = 48, function = 15 }");
     let address = "a pipe".to_owned();
     let config = config(Transport::Tcp { address }, &map);
-    let driver = ModbusLine::over(opener, config, Arc::new(move || clock.mono_ms())).unwrap();
+    let driver = Bus::over(opener, config, Arc::new(move || clock.mono_ms())).unwrap();
     let (sender, mut inbox) = mpsc::channel(64);
     let gate = FenceGate::new();
     let (line, _task) = spawn("b1".to_owned(), Box::new(driver), gate, sender, clock);

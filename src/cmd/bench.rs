@@ -14,6 +14,7 @@ mod latency;
 mod line;
 mod load;
 mod mosquitto;
+mod pace;
 mod process;
 mod recovery;
 mod requests;

@@ -80,6 +80,7 @@ fn applications(config: &Config) -> String {
     let told = &config.site.applications;
     let counts = [
         ("pools", told.pools.len()),
+        ("devices", told.rentals.devices.len()),
         ("series", told.series.len()),
         ("departments", told.departments.len()),
     ];
@@ -111,6 +112,7 @@ fn report(result: &Result<Config, Vec<Mistake>>) -> Value {
             "buses": config.buses.len(),
             "fire_inputs": config.zone_inputs.len(),
             "pools": config.site.applications.pools.len(),
+            "devices": config.site.applications.rentals.devices.len(),
             "series": config.site.applications.series.len(),
             "http": config.http.as_ref().map(|http| http.listen),
             "departments": config.site.applications.departments.len(),

@@ -8,11 +8,13 @@ pub mod check;
 pub mod claim;
 #[cfg(feature = "sim")]
 pub mod demo;
+pub mod device;
 pub mod elevator;
 pub mod journal;
 pub mod operator;
 pub mod order;
 pub mod pool;
+pub mod rental;
 pub mod run;
 pub mod schema;
 pub mod series;

@@ -141,12 +141,45 @@ fn as_json(reply: &Reply, shape: Shape) -> Value {
         (Reply::Pools(pools), _) => json!({ "pools": pools }),
         (Reply::Claims(claims), Shape::One) if claims.len() == 1 => json!(claims.first()),
         (Reply::Claims(claims), _) => json!({ "claims": claims }),
+        (Reply::Rentals(rentals), Shape::One) if rentals.len() == 1 => json!(rentals.first()),
+        (Reply::Rentals(rentals), _) => json!({ "rentals": rentals }),
+        (Reply::Devices(devices), _) => json!({ "devices": devices }),
         (Reply::Elevators(elevators), _) => json!({ "elevators": elevators }),
         (Reply::Orders(orders), _) => json!({ "orders": orders }),
         (Reply::Done(sentence), _) => json!({ "done": sentence }),
         (Reply::Refused(missing), _) => json!({ "refused": missing }),
     }
 }
+
+const CLAIM_COLUMNS: &[&str] = &[
+    "claim_id",
+    "pool",
+    "resource_id",
+    "owner_id",
+    "status",
+    "state",
+    "occupy_time",
+    "release_time",
+    "last_heartbeat",
+];
+const RENTAL_COLUMNS: &[&str] = &[
+    "rental_id",
+    "device_id",
+    "user_id",
+    "order_id",
+    "state",
+    "made_at",
+    "active_at",
+    "metered_s",
+];
+const DEVICE_COLUMNS: &[&str] = &[
+    "device_id",
+    "state",
+    "health",
+    "version",
+    "fence",
+    "observed_at",
+];
 
 fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
     match (reply, shape) {
@@ -190,21 +223,11 @@ fn print(out: &mut impl Write, reply: &Reply, shape: Shape) -> io::Result<()> {
             &["pool", "capacity", "used", "waiting", "quarantined"],
             pools,
         ),
-        (Reply::Claims(claims), Shape::List) => columns(
-            out,
-            &[
-                "claim_id",
-                "pool",
-                "resource_id",
-                "owner_id",
-                "status",
-                "state",
-                "occupy_time",
-                "release_time",
-                "last_heartbeat",
-            ],
-            claims,
-        ),
+        (Reply::Claims(claims), Shape::List) => columns(out, CLAIM_COLUMNS, claims),
+        (Reply::Rentals(rentals), Shape::List) => columns(out, RENTAL_COLUMNS, rentals),
+        (Reply::Devices(devices), Shape::List) => columns(out, DEVICE_COLUMNS, devices),
+        (Reply::Rentals(rentals), Shape::One | Shape::Figures) => all_fields(out, rentals),
+        (Reply::Devices(devices), Shape::One | Shape::Figures) => all_fields(out, devices),
         (Reply::Pools(pools), Shape::One) => all_fields(out, pools),
         (Reply::Claims(claims), Shape::One | Shape::Figures) => all_fields(out, claims),
         (Reply::Elevators(elevators), Shape::One | Shape::Figures) => elevators

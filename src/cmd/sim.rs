@@ -1,7 +1,8 @@
-//! `hallcall sim`: the building of a configuration, or robots, for a gateway elsewhere; or one
-//! serial line, for any master; or worlds from seeds.
+//! `hallcall sim`: the building of a configuration, or robots, or devices that are rented, for a
+//! gateway elsewhere; or one serial line, for any master; or worlds from seeds.
 
 mod building;
+mod devices;
 mod explore;
 mod line;
 
@@ -37,6 +38,8 @@ pub enum SimCommand {
     Building(building::BuildingArgs),
     /// Let robots ride
     Robots(RobotsArgs),
+    /// Let the devices of a configuration be rented
+    Devices(devices::DevicesArgs),
     /// Serve one serial line of simulated devices to any master, on a pseudoterminal or over TCP
     Line(line::LineArgs),
     /// Run worlds from seeds, with faults of every kind, and look at every law after every step
@@ -103,6 +106,10 @@ pub fn sim(command: &SimCommand) -> anyhow::Result<ExitCode> {
         },
         SimCommand::Robots(args) => match load(&args.config, args.speed)? {
             Some((config, pace)) => runtime()?.block_on(ride(args, &config, pace)),
+            None => Ok(ExitCode::from(exit::USAGE)),
+        },
+        SimCommand::Devices(args) => match load(&args.config, 1.0)? {
+            Some((config, _)) => runtime()?.block_on(devices::serve(args, &config)),
             None => Ok(ExitCode::from(exit::USAGE)),
         },
         SimCommand::Explore(args) => explore::explore(args),

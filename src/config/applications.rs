@@ -11,7 +11,7 @@ use super::document::Table;
 use super::pools;
 
 /// Sections that make a site without elevators worth running.
-pub(super) const SECTIONS: &[&str] = &["series", "departments", "pools"];
+pub(super) const SECTIONS: &[&str] = &["series", "departments", "pools", "devices"];
 const SERIES_KEYS: &[&str] = &["id", "max", "start", "step", "switch"];
 /// Highest number of a series: what TOML can say.
 const NUMBER_MAX: u64 = i64::MAX as u64;
@@ -30,6 +30,8 @@ pub(super) fn read(root: &Table<'_>) -> Option<Applications> {
         pools: pools?,
         departments: departments?,
         zone: zone?,
+        // They are read with their keys.
+        ..Applications::default()
     })
 }
 

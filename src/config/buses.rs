@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use adapters::modbus::Transport;
+use adapters::bus::Transport;
 use adapters::rtu::serial::{Parity, Rs485, SerialConfig};
 use protocol::ZoneId;
 use protocol::limits::{ELEVATORS_MAX, ZONES_MAX};

@@ -3,18 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use adapters::bus::{Transport, poll_load_permille};
 use adapters::map::{MapError, MappedFloor, Needs, RegisterMap};
-use adapters::modbus::{Transport, poll_load_permille};
 use dispatch::{ElevatorConfig, ServedFloor};
 use protocol::ops::Presence;
 
 use super::buses::{Buses, read_bus, read_unit, unit_of};
 use super::document::{LEFT_OUT, SYNTAX, Table, Value};
 use super::elevators::Elevator;
+use super::frame_driver::Profiles;
 use super::mistake::Mistake;
 use super::{BusConfig, DriverConfig};
 
 const MQTT_KEYS: &[&str] = &["kind"];
+const MAKER_KEYS: &[&str] = &["kind", "bus", "unit", "profile"];
 const MODBUS_KEYS: &[&str] = &["kind", "bus", "unit", "relay_unit", "map"];
 /// Thousandths of a serial bus that polls may take: the rest is for commands and repetitions.
 const LOAD_PERMILLE_MAX: u64 = 800;
@@ -25,14 +27,17 @@ const MAP_BYTES_MAX: u64 = 1024 * 1024;
 enum Kind {
     Mqtt,
     Modbus(Frames),
+    Maker(Frames),
 }
 
-/// How requests to a Modbus unit are framed, and over what.
+/// How requests to a unit are framed, and over what.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Frames {
+pub(super) enum Frames {
     Tcp,
     Rtu,
     RtuOverTcp,
+    Maker,
+    MakerOverTcp,
 }
 
 const KINDS: &[(&str, Kind)] = &[
@@ -40,6 +45,8 @@ const KINDS: &[(&str, Kind)] = &[
     ("modbus_tcp", Kind::Modbus(Frames::Tcp)),
     ("modbus_rtu", Kind::Modbus(Frames::Rtu)),
     ("modbus_rtu_over_tcp", Kind::Modbus(Frames::RtuOverTcp)),
+    ("rs485", Kind::Maker(Frames::Maker)),
+    ("rs485_over_tcp", Kind::Maker(Frames::MakerOverTcp)),
 ];
 
 /// Reads the drivers, one after another.
@@ -49,7 +56,9 @@ pub(super) struct Drivers {
     maps: BTreeMap<PathBuf, Option<RegisterMap>>,
     /// Place and unit of the elevators read so far.
     units: BTreeSet<(String, u8)>,
-    /// The frames of each bus over TCP, by the first elevator on it.
+    /// The profiles of makers read so far.
+    pub(super) profiles: Profiles,
+    /// The frames of each bus, by the first elevator on it.
     frames: BTreeMap<String, Frames>,
     /// The thousandths of each serial bus that polls take so far.
     loads: BTreeMap<String, u64>,
@@ -62,7 +71,8 @@ impl Drivers {
             return Some(DriverConfig::Mqtt);
         };
         let table = table.table()?;
-        let expected = "\"mqtt\", \"modbus_tcp\", \"modbus_rtu\" or \"modbus_rtu_over_tcp\"";
+        let expected = "\"mqtt\", \"modbus_tcp\", \"modbus_rtu\", \"modbus_rtu_over_tcp\", \"rs485\" \
+                        or \"rs485_over_tcp\"";
         let kind = table.require("kind", expected, |value| value.word(KINDS))?;
         match kind {
             Kind::Mqtt => {
@@ -73,6 +83,10 @@ impl Drivers {
                 table.refuse_unknown(MODBUS_KEYS);
                 self.read_modbus(&table, frames, elevator, buses)
             }
+            Kind::Maker(frames) => {
+                table.refuse_unknown(MAKER_KEYS);
+                self.read_frames(&table, frames, elevator, buses)
+            }
         }
     }
 
@@ -82,7 +96,10 @@ impl Drivers {
             let Some(Some(config)) = buses.get_mut(&bus) else {
                 continue;
             };
-            if let (Frames::RtuOverTcp, Transport::Tcp { address }) = (frames, &config.transport) {
+            let is_converted = matches!(frames, Frames::RtuOverTcp | Frames::MakerOverTcp);
+            if let Transport::Tcp { address } = &config.transport
+                && is_converted
+            {
                 let address = address.clone();
                 config.transport = Transport::RtuOverTcp { address };
             }
@@ -100,18 +117,12 @@ impl Drivers {
         let config = bus.as_ref().and_then(|bus| buses.get(bus)?.as_ref());
         let fits = bus.as_ref().zip(config);
         let fits = fits.map(|(bus, config)| self.fit(table, frames, bus, config));
-        let mut own = |name: &str, unit: Option<u8>| {
-            let (unit, Some(config)) = (unit?, config) else {
-                return unit;
-            };
-            if self.units.insert((config.transport.place(), unit)) {
-                return Some(unit);
-            }
-            table.refuse(name, "a unit that no elevator above has on this bus")
-        };
-        let unit = own("unit", read_unit(table));
+        let unit = self.own_unit(table, "unit", read_unit(table), config);
         let relay_unit = match table.value("relay_unit") {
-            Some(value) => own("relay_unit", unit_of(&value)).map(Some),
+            Some(value) => {
+                let unit = self.own_unit(table, "relay_unit", unit_of(&value), config);
+                unit.map(Some)
+            }
             None => Some(None),
         };
         let map = table.require("map", "the path of a register map", |value| {
@@ -122,7 +133,7 @@ impl Drivers {
         });
         fits.unwrap_or(Some(()))?;
         if let (Some(bus), Some(config), Some(map)) = (&bus, config, &map) {
-            self.load(table, bus, config, map);
+            self.load(table, bus, config, |baud| poll_load_permille(map, baud));
         }
         Some(DriverConfig::Modbus {
             bus: bus?,
@@ -132,14 +143,38 @@ impl Drivers {
         })
     }
 
-    /// Says where a serial bus has no time left for commands.
-    fn load(&mut self, table: &Table<'_>, bus: &str, config: &BusConfig, map: &RegisterMap) {
+    /// A unit that no elevator above has on the bus.
+    pub(super) fn own_unit(
+        &mut self,
+        table: &Table<'_>,
+        name: &str,
+        unit: Option<u8>,
+        config: Option<&BusConfig>,
+    ) -> Option<u8> {
+        let (unit, Some(config)) = (unit?, config) else {
+            return unit;
+        };
+        if self.units.insert((config.transport.place(), unit)) {
+            return Some(unit);
+        }
+        table.refuse(name, "a unit that no elevator above has on this bus")
+    }
+
+    /// Says where a serial bus has no time left for commands; `of_baud` is what reading the elevator
+    /// takes of it, in thousandths.
+    pub(super) fn load(
+        &mut self,
+        table: &Table<'_>,
+        bus: &str,
+        config: &BusConfig,
+        of_baud: impl FnOnce(u32) -> u64,
+    ) {
         let Transport::Serial(serial) = &config.transport else {
             return;
         };
         let load = self.loads.entry(bus.to_owned()).or_default();
         let before = *load;
-        *load += poll_load_permille(map, serial.baud);
+        *load += of_baud(serial.baud);
         if before <= LOAD_PERMILLE_MAX && *load > LOAD_PERMILLE_MAX {
             let (baud, load) = (serial.baud, *load);
             table.advise(
@@ -154,7 +189,7 @@ impl Drivers {
     }
 
     /// Whether frames of this kind can go over the bus.
-    fn fit(
+    pub(super) fn fit(
         &mut self,
         table: &Table<'_>,
         frames: Frames,
@@ -162,20 +197,21 @@ impl Drivers {
         config: &BusConfig,
     ) -> Option<()> {
         let is_serial = matches!(config.transport, Transport::Serial(_));
-        match (frames, is_serial) {
-            (Frames::Rtu, true) => return Some(()),
-            (Frames::Rtu, false) => {
-                let expected = format!(
-                    "\"modbus_tcp\" or \"modbus_rtu_over_tcp\": bus {bus} has an address and no \
-                     serial port"
-                );
-                return table.refuse("kind", expected);
-            }
-            (Frames::Tcp | Frames::RtuOverTcp, true) => {
-                let expected = format!("\"modbus_rtu\": bus {bus} is a serial port");
-                return table.refuse("kind", expected);
-            }
-            (Frames::Tcp | Frames::RtuOverTcp, false) => {}
+        let others = match (frames, is_serial) {
+            (Frames::Rtu, false) => "\"modbus_tcp\" or \"modbus_rtu_over_tcp\"",
+            (Frames::Maker, false) => "\"rs485_over_tcp\"",
+            (Frames::Tcp | Frames::RtuOverTcp, true) => "\"modbus_rtu\"",
+            (Frames::MakerOverTcp, true) => "\"rs485\"",
+            (Frames::Rtu | Frames::Maker, true)
+            | (Frames::Tcp | Frames::RtuOverTcp | Frames::MakerOverTcp, false) => "",
+        };
+        if !others.is_empty() {
+            let is = if is_serial {
+                "is a serial port"
+            } else {
+                "has an address and no serial port"
+            };
+            return table.refuse("kind", format!("{others}: bus {bus} {is}"));
         }
         if *self.frames.entry(bus.to_owned()).or_insert(frames) == frames {
             return Some(());
@@ -186,9 +222,7 @@ impl Drivers {
 
     fn read_map(&mut self, value: &Value<'_>) -> Option<RegisterMap> {
         let name = Path::new(value.text()?);
-        if name.components().any(|part| part == Component::ParentDir) {
-            return value.refuse("a path without \"..\"");
-        }
+        plain_path(value, name)?;
         let path = value.document.beside(name);
         if let Some(map) = self.maps.get(&path) {
             return map.clone();
@@ -210,6 +244,14 @@ impl Drivers {
         self.maps.insert(path, map.clone());
         map
     }
+}
+
+/// A path that leads nowhere above where it begins.
+pub(super) fn plain_path(value: &Value<'_>, name: &Path) -> Option<()> {
+    if name.components().any(|part| part == Component::ParentDir) {
+        return value.refuse("a path without \"..\"");
+    }
+    Some(())
 }
 
 /// Refuses a map that lacks what the elevator needs, as far as that could be read.
@@ -244,7 +286,8 @@ fn refuse_timed(value: &Value<'_>, map: &RegisterMap, frames: Frames) -> Option<
     ))
 }
 
-fn mapped(floors: &[ServedFloor]) -> Vec<MappedFloor> {
+/// The floors of an elevator as a map needs to know them.
+pub(super) fn mapped(floors: &[ServedFloor]) -> Vec<MappedFloor> {
     let mapped = |floor: &ServedFloor| MappedFloor {
         label: floor.label.clone(),
         sides: floor.sides.clone(),
@@ -252,7 +295,8 @@ fn mapped(floors: &[ServedFloor]) -> Vec<MappedFloor> {
     floors.iter().map(mapped).collect()
 }
 
-fn needs_of(config: &ElevatorConfig) -> Needs {
+/// What an elevator wants of its map.
+pub(super) fn needs_of(config: &ElevatorConfig) -> Needs {
     Needs {
         mode_signal: config.mode_signal,
         presence: config.presence != Presence::None,
@@ -261,7 +305,8 @@ fn needs_of(config: &ElevatorConfig) -> Needs {
     }
 }
 
-fn mistake(file: &str, error: MapError) -> Mistake {
+/// A mistake in a file that a driver names.
+pub(super) fn mistake(file: &str, error: MapError) -> Mistake {
     Mistake {
         file: file.to_owned(),
         line: error.line.unwrap_or(1),

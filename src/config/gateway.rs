@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use protocol::SiteId;
 use protocol::topic::Topics;
+use protocol::{Sensitive, SiteId};
 
 use super::address::host_and_port;
 use super::document::{Table, Value};
@@ -163,9 +163,10 @@ fn read_password(value: &Value<'_>, mqtt: &Table<'_>) -> Option<Option<Password>
         Ok(text) => match text.strip_suffix('\n').unwrap_or(&text) {
             "" => value.refuse("a password in its first line, the file is empty"),
             line if line.contains('\n') => value.refuse("one line, the password"),
-            line => Some(Some(Password(
-                line.strip_suffix('\r').unwrap_or(line).to_owned(),
-            ))),
+            line => {
+                let line = line.strip_suffix('\r').unwrap_or(line).to_owned();
+                Some(Some(Password(Sensitive::new(line))))
+            }
         },
     }
 }

@@ -21,6 +21,14 @@ pub trait Files {
     /// # Errors
     /// What was expected instead.
     fn secret(&self, path: &Path, bytes_max: u64) -> Result<String, String>;
+
+    /// The bytes of such a file, which need not be a text.
+    ///
+    /// # Errors
+    /// What was expected instead.
+    fn secret_bytes(&self, path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+        self.secret(path, bytes_max).map(String::into_bytes)
+    }
 }
 
 /// The file system.
@@ -33,21 +41,35 @@ impl Files for Disk {
     }
 
     fn secret(&self, path: &Path, bytes_max: u64) -> Result<String, String> {
-        let file = open(path)?;
-        // The mode of the file that is read, not of what stands at its path a moment later.
-        let mode = file
-            .metadata()
-            .map_err(|error| unreadable(&error))?
-            .permissions()
-            .mode()
-            & 0o7777;
-        if mode != SECRET_MODE {
-            return Err(format!(
-                "a file of mode {SECRET_MODE:04o}, its mode is {mode:04o}"
-            ));
-        }
-        read_open(file, bytes_max)
+        read_open(open_secret(path)?, bytes_max)
     }
+
+    fn secret_bytes(&self, path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        let file = open_secret(path)?;
+        match file.take(bytes_max + 1).read_to_end(&mut bytes) {
+            Ok(read) if read as u64 > bytes_max => Err(format!("at most {bytes_max} bytes")),
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+}
+
+fn open_secret(path: &Path) -> Result<File, String> {
+    let file = open(path)?;
+    // The mode of the file that is read, not of what stands at its path a moment later.
+    let mode = file
+        .metadata()
+        .map_err(|error| unreadable(&error))?
+        .permissions()
+        .mode()
+        & 0o7777;
+    if mode != SECRET_MODE {
+        return Err(format!(
+            "a file of mode {SECRET_MODE:04o}, its mode is {mode:04o}"
+        ));
+    }
+    Ok(file)
 }
 
 fn open(path: &Path) -> Result<File, String> {

@@ -9,6 +9,7 @@ use protocol::limits::ZONES_MAX;
 use super::buses::{Buses, read_bus, read_unit};
 use super::document::{Table, Value};
 use super::elevators::Elevator;
+use super::frame_driver::Profiles;
 use super::{PointTable, ZoneInput};
 
 const ZONE_KEYS: &[&str] = &["id", "fire"];
@@ -24,7 +25,12 @@ const POINTS: &[(&str, PointTable)] = &[
 pub(super) type Zones = BTreeMap<ZoneId, Option<ZoneInput>>;
 
 /// Reads `[[zones]]`.
-pub(super) fn read(root: &Table<'_>, buses: &Buses, elevators: &[Elevator<'_>]) -> Zones {
+pub(super) fn read(
+    root: &Table<'_>,
+    buses: &Buses,
+    elevators: &[Elevator<'_>],
+    profiles: &Profiles,
+) -> Zones {
     let mut zones = Zones::new();
     for table in root.tables("zones", ZONES_MAX) {
         table.refuse_unknown(ZONE_KEYS);
@@ -34,7 +40,7 @@ pub(super) fn read(root: &Table<'_>, buses: &Buses, elevators: &[Elevator<'_>]) 
                 "the zone's fire input; a zone without one needs no table",
                 |value| value.table(),
             )
-            .and_then(|fire| read_fire(&fire, buses));
+            .and_then(|fire| read_fire(&fire, buses, profiles));
         let Some(id) = table.require("id", "the identifier of the zone", Value::identifier) else {
             continue;
         };
@@ -58,9 +64,13 @@ pub(super) fn read(root: &Table<'_>, buses: &Buses, elevators: &[Elevator<'_>]) 
     zones
 }
 
-fn read_fire(table: &Table<'_>, buses: &Buses) -> Option<ZoneInput> {
+fn read_fire(table: &Table<'_>, buses: &Buses, profiles: &Profiles) -> Option<ZoneInput> {
     table.refuse_unknown(FIRE_KEYS);
     let bus = read_bus(table, buses);
+    if bus.as_ref().is_some_and(|bus| profiles.are_on(bus)) {
+        let expected = "a bus of Modbus units: a maker's frames carry no fire input";
+        return table.refuse("bus", expected);
+    }
     let unit = read_unit(table);
     let point = table.require("point", "the kind of point", |value| value.word(POINTS));
     let address = table.require("address", "the address of the point, from 0", |value| {

@@ -14,8 +14,8 @@
 //! | C7 | in a snapshot: pieces written, named, named durably, older ones removed; before the fence marks take their name | 4, 1 |
 //! | C8 | in the start: opened, loaded, marks reserved, before *ready* | 4 |
 //!
-//! `HALLCALL_CRASH_ON=<word>,...` lets only those passes count that are about a ride for which all
-//! of the words hold: its order, its state, a command, `said` or `heard`.
+//! `HALLCALL_CRASH_ON=<word>,...` lets only those passes count that are about a ride, a rental or
+//! a device for which all of the words hold: its order, its state, a command, `said` or `heard`.
 //! `HALLCALL_SNAPSHOT_EVERY=<facts>` makes snapshots as often as a test needs them.
 
 use std::collections::BTreeMap;
@@ -31,38 +31,15 @@ use protocol::{Decoded, Inbound, OrderId, Outgoing, RobotMessage};
 use rumqttc::{ConnectionError, Event};
 use rustix::process::{Signal, getpid, kill_process};
 
+use super::plan::{AT, About, C0, C1, C2, C3, C4, C5, C6, C7, C8, ON, Plan, Point};
+use super::rentals;
 use crate::journal::Options;
 
-const AT: &str = "HALLCALL_CRASH_AT";
-const ON: &str = "HALLCALL_CRASH_ON";
 const SNAPSHOT_EVERY: &str = "HALLCALL_SNAPSHOT_EVERY";
-
-const C0: &str = "C0";
-const C1: &str = "C1";
-const C2: &str = "C2";
-const C3: &str = "C3";
-const C4: &str = "C4";
-const C5: &str = "C5";
-const C6: &str = "C6";
-const C7: &str = "C7";
-const C8: &str = "C8";
-const POINTS: [&str; 9] = [C0, C1, C2, C3, C4, C5, C6, C7, C8];
-
-type Point = &'static str;
-
-/// What holds for the ride that a pass is about.
-type About = Vec<String>;
 
 /// What the environment asks for. Without it nothing is noted and nothing ends.
 static PLAN: OnceLock<Plan> = OnceLock::new();
 static BOOK: Mutex<Book> = Mutex::new(Book::new());
-
-#[derive(Debug, PartialEq, Eq)]
-struct Plan {
-    point: Point,
-    n: u64,
-    on: Vec<String>,
-}
 
 /// What was noted on the way to the points.
 struct Book {
@@ -76,6 +53,8 @@ struct Book {
     said: BTreeMap<u64, (Point, About)>,
     /// The order of each message that we have not acknowledged, by packet id.
     heard: BTreeMap<u16, OrderId>,
+    /// What each message about rentals is about that we have not acknowledged, by packet id.
+    heard_of_rentals: BTreeMap<u16, About>,
     /// The command that is written to a bus.
     executing: Option<About>,
 }
@@ -129,6 +108,7 @@ pub(crate) fn appending(facts: &[Fact]) {
         | Fact::Turn(_)
         | Fact::Claim(_)
         | Fact::Site(_) => None,
+        Fact::Rental(fact) => rentals::moved(fact),
     });
     let moved: Vec<About> = moved.collect();
     with_book(|book| {
@@ -196,6 +176,10 @@ pub(crate) fn recovering() {
 /// A message of the outbox is handed to the client library.
 pub(crate) fn saying(id: u64, message: &Outgoing) {
     with_book(|book| {
+        if let Some((point, about)) = rentals::said(message) {
+            book.said.insert(id, (point, about));
+            return;
+        }
         let (point, order, state, what) = match message {
             Outgoing::ElevatorCommand(sent) => {
                 let Some((order, state)) = book.ride_of(&sent.command) else {
@@ -214,6 +198,9 @@ pub(crate) fn saying(id: u64, message: &Outgoing) {
             | Outgoing::ElevatorState(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::RentalState { .. }
+            | Outgoing::DeviceCommand { .. }
+            | Outgoing::DeviceState(_)
             | Outgoing::Alarm(_)
             | Outgoing::Alarms(_)
             | Outgoing::Site(_)
@@ -245,7 +232,16 @@ pub(crate) fn acked(id: u64) {
 
 /// A message came that is to be acknowledged.
 pub(crate) fn heard(packet_id: u16, decoded: &Decoded) {
-    let Decoded::Message(Inbound::Robot { message, .. }) = decoded else {
+    let Decoded::Message(inbound) = decoded else {
+        return;
+    };
+    if let Some(about) = rentals::heard(inbound) {
+        with_book(|book| {
+            book.heard_of_rentals.insert(packet_id, about);
+        });
+        return;
+    }
+    let Inbound::Robot { message, .. } = inbound else {
         return;
     };
     let order = match message {
@@ -265,6 +261,9 @@ pub(crate) fn polled(event: &Result<Event, ConnectionError>) {
         return;
     };
     with_book(|book| {
+        if let Some(about) = book.heard_of_rentals.remove(packet_id) {
+            book.pass(C6, &[about]);
+        }
         let order = book.heard.remove(packet_id);
         let ride = order.and_then(|order| Some((book.rides.get(&order).copied()?, order)));
         if let Some((state, order)) = ride {
@@ -312,28 +311,6 @@ fn lock() -> MutexGuard<'static, Book> {
     BOOK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Plan {
-    fn read(at: &str, on: &str) -> Result<Self, String> {
-        let wrong = || {
-            let (first, last) = (POINTS[0], POINTS[POINTS.len() - 1]);
-            format!("{AT} = {at:?}: it is <point>:<n>, a point of {first} to {last}, n from 1")
-        };
-        let (name, n) = at.split_once(':').ok_or_else(wrong)?;
-        let point = POINTS.into_iter().find(|point| *point == name);
-        let n = n.parse().ok().filter(|n| *n >= 1);
-        Ok(Self {
-            point: point.ok_or_else(wrong)?,
-            n: n.ok_or_else(wrong)?,
-            on: on.split_terminator(',').map(str::to_owned).collect(),
-        })
-    }
-
-    fn counts(&self, abouts: &[About]) -> bool {
-        let holds = |about: &About| self.on.iter().all(|word| about.contains(word));
-        self.on.is_empty() || abouts.iter().any(holds)
-    }
-}
-
 impl Book {
     const fn new() -> Self {
         Self {
@@ -342,6 +319,7 @@ impl Book {
             group: Vec::new(),
             said: BTreeMap::new(),
             heard: BTreeMap::new(),
+            heard_of_rentals: BTreeMap::new(),
             executing: None,
         }
     }
@@ -378,38 +356,5 @@ fn end(plan: &Plan, abouts: &[About]) -> ! {
     // It ends before this thread is back; a thread that held a lock here goes on with nothing.
     loop {
         thread::park();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_point_and_a_number_from_1() {
-        let plan = Plan::read("C3:2", "T-1,QUEUED").unwrap();
-        assert_eq!((plan.point, plan.n), ("C3", 2));
-        assert_eq!(plan.on, ["T-1", "QUEUED"]);
-        assert_eq!(Plan::read("C8:1", "").unwrap().on, [""; 0]);
-        for wrong in [
-            "", "C3", "C3:", "C3:0", "C3:-1", "C9:1", "3:1", "C3:1:1", "c3:1",
-        ] {
-            let said = Plan::read(wrong, "").unwrap_err();
-            assert!(
-                said.contains(AT) && said.contains(&format!("{wrong:?}")),
-                "{said}"
-            );
-        }
-    }
-
-    #[test]
-    fn all_words_must_hold_for_one_ride() {
-        let ride = |words: [&str; 2]| words.map(str::to_owned).to_vec();
-        let (one, other) = (ride(["T-1", "QUEUED"]), ride(["T-2", "HOLD"]));
-        let plan = |on| Plan::read("C0:1", on).unwrap();
-        assert!(plan("T-1,QUEUED").counts(&[other.clone(), one.clone()]));
-        assert!(!plan("T-1,HOLD").counts(&[one, other]));
-        assert!(plan("").counts(&[]));
-        assert!(!plan("T-1").counts(&[]));
     }
 }

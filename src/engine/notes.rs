@@ -1,4 +1,4 @@
-//! What the log tells of claims (R-REG-047): one line each, with a field for each thing.
+//! What the log tells of claims (R-REG-047) and devices: one line each, with a field for each thing.
 
 use dispatch::Note;
 
@@ -45,6 +45,16 @@ pub(super) fn write(note: &Note) {
             code,
         } => tracing::warn!(event = "heartbeat_refused", %claim, %owner, %client, %code,
             "a heartbeat for what is not held"),
+        Note::DeviceRefused {
+            device,
+            command,
+            order,
+        } => {
+            let command = command.as_ref().map(ToString::to_string);
+            let order = order.as_ref().map(ToString::to_string);
+            tracing::warn!(event = "device_refused", %device, command, order,
+                "a device did not do what it was told");
+        }
         Note::Cleaned { count } => tracing::warn!(
             event = "cleanup",
             count,

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dispatch::edge::JournalError;
 use dispatch::{Effect, Input};
+use protocol::device::{DeviceCommand, DeviceKey};
 use protocol::hardware::{Command, Outcome, Report};
-use protocol::{ElevatorId, Outgoing};
+use protocol::{DeviceId, ElevatorId, Outgoing};
 
 use super::MqttLine;
 use super::held::HeldDoors;
@@ -120,6 +121,8 @@ pub struct Ways {
     pub egress: Egress,
     /// What is commanded.
     pub lines: Arc<Lines>,
+    /// What signs commands to devices.
+    pub device_keys: BTreeMap<DeviceId, DeviceKey>,
     /// What operators are answered.
     pub operators: Operators,
     /// What is acknowledged.
@@ -148,6 +151,20 @@ impl Outlet {
             said: Vec::new(),
             acknowledged: Vec::new(),
         }
+    }
+
+    /// A command to a device as it is sent, with what is left of its span; `None` for a device that
+    /// the configuration does not name any more.
+    fn sign(&self, mut command: Box<DeviceCommand>, at_ms: u64) -> Option<Outgoing> {
+        let Some(key) = self.ways.device_keys.get(&command.device_id) else {
+            tracing::warn!(device = %command.device_id, command = %command.command,
+                "a command was not sent: the device has no key");
+            return None;
+        };
+        let age_ms = self.ways.lines.clock.mono_ms().saturating_sub(at_ms);
+        command.expires_in_ms = command.expires_in_ms.saturating_sub(age_ms);
+        let signature = key.sign(&command);
+        Some(Outgoing::DeviceCommand { command, signature })
     }
 
     fn say(&mut self) {
@@ -184,6 +201,7 @@ impl Sink<Release> for Outlet {
                     self.say();
                     self.ways.lines.send(command, at_ms);
                 }
+                Effect::Device(command) => self.said.extend(self.sign(command, at_ms)),
                 Effect::Note(note) => notes::write(&note),
                 Effect::Answer { ticket, answer } => self.ways.operators.answer(ticket, answer),
             }

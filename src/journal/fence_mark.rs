@@ -238,6 +238,7 @@ impl FenceMarks {
             | Fact::Series(_)
             | Fact::Turn(_)
             | Fact::Claim(_)
+            | Fact::Rental(_)
             | Fact::Site(_) => None,
         };
         let given: Vec<_> = facts.iter().filter_map(given).collect();

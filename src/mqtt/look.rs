@@ -311,7 +311,10 @@ impl<'a> Look<'a> {
                 News::Own(inbound)
             }
             Decoded::Message(
-                Inbound::Robot { .. } | Inbound::Client { .. } | Inbound::Controller { .. },
+                Inbound::Robot { .. }
+                | Inbound::Client { .. }
+                | Inbound::Device { .. }
+                | Inbound::Controller { .. },
             )
             | Decoded::Refused(_)
             | Decoded::Ignored(_) => News::Other(event),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use adapters::modbus::Transport;
+use adapters::bus::Transport;
 use adapters::rtu::serial::{Parity, Rs485, SerialConfig};
 use hallcall::config::Config;
 

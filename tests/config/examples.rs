@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use adapters::map::Table as PointTable;
-use adapters::modbus::Transport;
+use adapters::bus::Transport;
 use adapters::rtu::serial::Parity;
 use dispatch::ZoneConfig;
 use hallcall::config::{Broker, Config, DriverConfig};
@@ -48,7 +48,17 @@ fn every_example_loads() {
         }
     }
     names.sort();
-    assert_eq!(names, ["apps", "demo", "mqtt-site", "rtu-site", "tcp-site"]);
+    assert_eq!(
+        names,
+        [
+            "apps",
+            "demo",
+            "mqtt-site",
+            "rentals",
+            "rtu-site",
+            "tcp-site"
+        ]
+    );
 }
 
 /// What an integrator reads in `configs/tcp-site.toml` is what the gateway gets.

@@ -26,6 +26,7 @@ mod bus;
 mod disk;
 mod oracle;
 mod plan;
+mod rentals;
 #[path = "../power_cut/record.rs"]
 mod record;
 mod robots;

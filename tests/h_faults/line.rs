@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use adapters::bus::{Bus, LineConfig, LineTiming, Opened, Opener, Transport, Unit, Wire};
 use adapters::map::{MappedFloor, RegisterMap};
-use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Opened, Opener, Transport, Unit, Wire};
 use adapters::rtu::RtuTiming;
 use adapters::rtu::serial::SerialConfig;
 use dispatch::edge::FenceGate;
@@ -42,7 +42,9 @@ pub fn master(line: &Arc<RtuLine>) -> (BusLine, mpsc::Receiver<Arrival>) {
         elevator: elevator(),
         unit: UNIT,
         relay_unit: None,
-        map: RegisterMap::parse(&map_text(&layout, POLL_MS)).unwrap(),
+        device: RegisterMap::parse(&map_text(&layout, POLL_MS))
+            .unwrap()
+            .into(),
         floors: floors.collect(),
     };
     let config = LineConfig {
@@ -53,7 +55,7 @@ pub fn master(line: &Arc<RtuLine>) -> (BusLine, mpsc::Receiver<Arrival>) {
         seed: 1,
     };
     let clock = Clock::start();
-    let driver = ModbusLine::over(opener, config, Arc::new(move || clock.mono_ms())).unwrap();
+    let driver = Bus::over(opener, config, Arc::new(move || clock.mono_ms())).unwrap();
     let (inbox, arrivals) = mpsc::channel(INBOX_MAX);
     let driver = Box::new(driver);
     let (bus, _) = bus::spawn("line".to_owned(), driver, FenceGate::new(), inbox, clock);

@@ -145,6 +145,10 @@ impl Player {
             .option("recall")
             .map(|floor| FloorLabel::new(floor).unwrap());
         plan.config.claim = line.has("claim");
+        plan.controller.tells = !line.has("quiet");
+        if let Some(seconds) = line.number("hold") {
+            plan.config.hold_max_ms = seconds * 1_000;
+        }
         if line.has("fire-input") {
             self.site.fire_inputs.insert(plan.config.zone.clone());
         }
@@ -160,6 +164,7 @@ impl Player {
             ("exit_s", &mut timing.exit_ms),
             ("travel_s", &mut timing.travel_ms),
             ("hall_call_s", &mut timing.hall_call_ms),
+            ("poll_s", &mut timing.poll_ms),
         ];
         for (name, value) in table {
             if let Some(seconds) = line.number(name) {

@@ -162,6 +162,9 @@ impl Printer {
             Outgoing::ElevatorState(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::RentalState { .. }
+            | Outgoing::DeviceCommand { .. }
+            | Outgoing::DeviceState(_)
             | Outgoing::ElevatorCommand(_)
             | Outgoing::Alarms(_)
             | Outgoing::GatewayConnection(..) => None,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
@@ -11,6 +12,9 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::{Mosquitto, SOON, wait_for};
+
+/// What the gateway logs; a test may ask for something else.
+const LOG: &str = "HALLCALL_LOG";
 
 /// A configuration, with floors 1F and 6F, and a place for the data.
 pub struct Site {
@@ -75,6 +79,15 @@ impl Site {
     #[must_use]
     pub fn move_to(mut self, broker: &Mosquitto) -> Self {
         self.broker = format!("broker = \"mqtt://127.0.0.1:{}\"", broker.port());
+        self
+    }
+
+    /// A file beside the configuration that only its owner may read.
+    #[must_use]
+    pub fn secret(self, name: &str, text: &str) -> Self {
+        let path = self.dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         self
     }
 
@@ -182,12 +195,14 @@ impl Gateway {
             .append(true)
             .open(&log)
             .unwrap();
+        if !command.get_envs().any(|(name, _)| name == LOG) {
+            command.env(LOG, "debug,sled=warn,rumqttd=warn,rumqttc=info");
+        }
         let mut child = command
             .arg("run")
             .arg("--config")
             .arg(site.config())
             .args(arguments)
-            .env("HALLCALL_LOG", "debug,sled=warn,rumqttd=warn,rumqttc=info")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(stderr)

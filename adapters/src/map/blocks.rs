@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::RegisterMap;
 use super::point::{Addresses, Table};
-use super::toml_section::{Mistakes, Section};
+use super::toml_section::{Mistakes, Places, Section};
 
 /// Registers of one read (Modbus application protocol 1.1b3, sections 6.3 and 6.4).
 const REGISTERS_MAX: u16 = 125;
@@ -25,6 +25,17 @@ pub(crate) struct Block {
     pub(crate) address: u16,
     /// How many points.
     pub(crate) count: u16,
+}
+
+impl Block {
+    /// So many bytes that come in one answer.
+    pub(crate) fn bytes(count: u16) -> Self {
+        Self {
+            table: Table::Holding,
+            address: 0,
+            count,
+        }
+    }
 }
 
 /// Points that are read equally often.
@@ -52,8 +63,11 @@ impl Polls {
         self.whole_ms.unsigned_abs()
     }
 
-    /// The key `poll_ms` of a section.
+    /// The key `poll_ms` of a section; what comes in one answer has none.
     pub(super) fn parse(self, section: &mut Section<'_>, m: &mut Mistakes) -> u64 {
+        if section.places() != Places::Tables {
+            return self.whole_ms();
+        }
         let range = self.whole_ms..=GROUP_POLL_MS_MAX.max(self.whole_ms);
         let own = section.integer("poll_ms", range, m);
         own.unwrap_or(self.whole_ms).unsigned_abs()
@@ -72,6 +86,15 @@ impl RegisterMap {
         let groups = groups.into_iter();
         let addresses = groups.flat_map(|group| group.addresses.iter().copied());
         merge(&addresses.collect(), self.read_gap_max)
+    }
+
+    /// All that is read, as what is read at once.
+    pub(crate) fn whole(&self) -> Group {
+        let groups = self.groups().into_iter();
+        Group {
+            poll_ms: self.poll_ms,
+            addresses: groups.flat_map(|group| group.addresses).collect(),
+        }
     }
 
     /// All that is read, the most often first. What shows where the car is and whether its doors are

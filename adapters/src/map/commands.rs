@@ -147,7 +147,7 @@ impl RegisterMap {
 
 /// The number that stands for a command id in a 16-bit register: its 32-bit FNV-1a hash, upper
 /// half xor lower half.
-fn command_number(id: &CommandId) -> u64 {
+pub(crate) fn command_number(id: &CommandId) -> u64 {
     const OFFSET: u32 = 0x811c_9dc5;
     const PRIME: u32 = 0x0100_0193;
     let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME);

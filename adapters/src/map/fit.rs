@@ -26,6 +26,20 @@ impl RegisterMap {
     /// Every mistake: a floor without a number, a side or a button that is missing.
     pub fn check_floors(&self, floors: &[MappedFloor]) -> Result<(), Vec<MapError>> {
         let mut m = Mistakes::default();
+        self.check_numbers(floors, &mut m);
+        for side in Side::ALL {
+            self.check_side(side, floors, &mut m);
+        }
+        let mistakes = m.into_errors();
+        if mistakes.is_empty() {
+            Ok(())
+        } else {
+            Err(mistakes)
+        }
+    }
+
+    /// Whether each floor has a number.
+    pub(crate) fn check_numbers(&self, floors: &[MappedFloor], m: &mut Mistakes) {
         let Numbering { count, labels } = &self.floors;
         if floors.len() > usize::from(*count) && labels.is_none() {
             let expected = format!("at least {}, the floors of the elevator", floors.len());
@@ -39,15 +53,6 @@ impl RegisterMap {
                 let key = format!("floors.labels.{}", floor.label);
                 m.add(whole(&key, "", "the number of this floor of the elevator"));
             }
-        }
-        for side in Side::ALL {
-            self.check_side(side, floors, &mut m);
-        }
-        let mistakes = m.into_errors();
-        if mistakes.is_empty() {
-            Ok(())
-        } else {
-            Err(mistakes)
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::toml_section::{Mistakes, Section};
+use super::toml_section::{Mistakes, Places, Section};
 
 /// The four tables of a Modbus device (Modbus application protocol 1.1b3, section 4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,6 +91,8 @@ impl Bit {
 pub(crate) struct Field {
     table: Table,
     address: u16,
+    /// Where the lower eight bits stand by themselves.
+    low: Option<u16>,
     mask: u16,
 }
 
@@ -114,22 +116,32 @@ impl Field {
             m.add(section.refuse("point", "input or holding: a number stands in a register"));
         }
         let address = address(section, m);
-        let mask = section.integer("mask", 1..=0xFFFF, m).unwrap_or(0xFFFF);
+        let (address, low, mask_max) = match section.places() {
+            Places::Tables => (address, None, 0xFFFF),
+            Places::Bytes(count) => wide(section, address?, count, m)?,
+        };
+        let mask = section.integer("mask", 1..=mask_max, m);
         Some(Self {
             table: table?,
             address: address?,
-            mask: u16::try_from(mask).ok()?,
+            low,
+            mask: u16::try_from(mask.unwrap_or(mask_max)).ok()?,
         })
     }
 
     /// Adds what must be read for it.
     pub(super) fn collect(&self, addresses: &mut Addresses) {
         addresses.insert((self.table, self.address));
+        addresses.extend(self.low.map(|low| (self.table, low)));
     }
 
     /// The number: the bits of the mask, moved down to bit 0. `None` where the image lacks it.
     pub(super) fn read(&self, image: &Image) -> Option<u16> {
-        let word = image.get(&(self.table, self.address))?;
+        let at = |address| image.get(&(self.table, address)).copied();
+        let word = match self.low {
+            None => at(self.address)?,
+            Some(low) => at(self.address)? << 8 | at(low)?,
+        };
         Some((word & self.mask) >> self.mask.trailing_zeros())
     }
 
@@ -145,6 +157,8 @@ pub(crate) struct FloorBits {
     table: Table,
     address: u16,
     bit: u32,
+    /// Bits of an address.
+    width: u32,
     stride: u16,
     inverted: bool,
 }
@@ -167,11 +181,24 @@ impl FloorBits {
             table: table?,
             address: address?,
             bit: bit?,
+            width: if section.places() == Places::Tables {
+                16
+            } else {
+                8
+            },
             stride: stride?,
             inverted,
         };
-        if count > 0 && row.place(count - 1).is_none() {
-            m.add(section.refuse("address", "an address whose row ends at 65535 or below"));
+        let last = row.place(count.saturating_sub(1));
+        match (section.places(), last) {
+            (Places::Tables, None) => {
+                m.add(section.refuse("address", "an address whose row ends at 65535 or below"));
+            }
+            (Places::Bytes(bytes), last) if last.is_none_or(|(address, _)| address >= bytes) => {
+                let expected = format!("a byte whose row of {count} ends within the {bytes}");
+                m.add(section.refuse("byte", &expected));
+            }
+            (Places::Tables | Places::Bytes(_), _) => {}
         }
         section.finish(m);
         Some(row)
@@ -192,13 +219,14 @@ impl FloorBits {
     }
 
     /// Where the bit of a floor number stands: in registers, the row runs on from bit 15 to bit 0
-    /// of the next register.
+    /// of the next register; in bytes from bit 7.
     fn place(&self, number: u16) -> Option<(u16, u32)> {
         let steps = u32::from(number) * u32::from(self.stride);
         let (step, bit) = if self.table.is_bits() {
             (steps, 0)
         } else {
-            ((self.bit + steps) / 16, (self.bit + steps) % 16)
+            let bits = self.bit + steps;
+            (bits / self.width, bits % self.width)
         };
         let address = u16::try_from(u32::from(self.address) + step).ok()?;
         Some((address, bit))
@@ -261,17 +289,49 @@ impl FloorCodes {
     }
 }
 
-/// The key `point`.
+/// The key `wide`: where the two bytes of a number stand whose first byte is at `first`, and the
+/// largest mask.
+fn wide(
+    section: &mut Section<'_>,
+    first: u16,
+    count: u16,
+    m: &mut Mistakes,
+) -> Option<(Option<u16>, Option<u16>, i64)> {
+    let orders = [("big", true), ("little", false)];
+    let has_wide = section.has("wide");
+    let Some(is_big) = section.word("wide", &orders, m) else {
+        return (!has_wide).then_some((Some(first), None, 0xFF));
+    };
+    let second = first + 1;
+    if second >= count {
+        let expected = format!("a byte whose second one is within the {count}");
+        m.add(section.refuse("byte", &expected));
+    }
+    let (high, low) = if is_big {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    Some((Some(high), Some(low), 0xFFFF))
+}
+
+/// The key `point`; bytes have none.
 pub(super) fn table(section: &mut Section<'_>, m: &mut Mistakes) -> Option<Table> {
+    if section.places() != Places::Tables {
+        return Some(Table::Holding);
+    }
     if !section.has("point") {
         m.add(section.missing("point", "coil, discrete, input, holding"));
     }
     section.word("point", &Table::WORDS, m)
 }
 
-/// The key `address`, counted from 0 as on the wire.
+/// The key `address`, or `byte`, counted from 0 as on the wire.
 pub(super) fn address(section: &mut Section<'_>, m: &mut Mistakes) -> Option<u16> {
-    let address = section.need_integer("address", 0..=ADDRESS_MAX, m)?;
+    let address = match section.places() {
+        Places::Tables => section.need_integer("address", 0..=ADDRESS_MAX, m)?,
+        Places::Bytes(count) => section.need_integer("byte", 0..=i64::from(count) - 1, m)?,
+    };
     u16::try_from(address).ok()
 }
 
@@ -288,5 +348,9 @@ fn register_bit(section: &mut Section<'_>, table: Option<Table>, m: &mut Mistake
         }
         return Some(0);
     }
-    u32::try_from(section.need_integer("bit", 0..=15, m)?).ok()
+    let bit_max = match section.places() {
+        Places::Tables => 15,
+        Places::Bytes(_) => 7,
+    };
+    u32::try_from(section.need_integer("bit", 0..=bit_max, m)?).ok()
 }

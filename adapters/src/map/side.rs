@@ -8,7 +8,7 @@ use super::button::Button;
 use super::car::Coded;
 use super::number::HoldSeconds;
 use super::point::{Addresses, Bit, FloorBits, Image};
-use super::toml_section::{Mistakes, Section};
+use super::toml_section::{Mistakes, Places, Section};
 
 /// One side of the car.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,11 @@ impl SideMap {
         let mut section = root.section(side.as_str(), m)?;
         let door = DoorSource::parse(&mut section, m);
         let lamps = Lamps::parse(&mut section, count, polls, m);
-        let buttons = Buttons::parse(&mut section, count, m);
+        // A maker with frames of its own has commands, and no points to write.
+        let buttons = match section.places() {
+            Places::Tables => Buttons::parse(&mut section, count, m),
+            Places::Bytes(_) => Buttons::default(),
+        };
         section.finish(m);
         Some(Self {
             door: door?,

@@ -48,7 +48,7 @@ impl fmt::Display for MapError {
 impl std::error::Error for MapError {}
 
 /// A mistake that is in no single place of the file.
-pub(super) fn whole(key: &str, value: &str, expected: &str) -> MapError {
+pub(crate) fn whole(key: &str, value: &str, expected: &str) -> MapError {
     MapError {
         key: key.to_owned(),
         value: value.to_owned(),
@@ -59,25 +59,25 @@ pub(super) fn whole(key: &str, value: &str, expected: &str) -> MapError {
 
 /// The mistakes found so far.
 #[derive(Debug, Default)]
-pub(super) struct Mistakes(Vec<MapError>);
+pub(crate) struct Mistakes(Vec<MapError>);
 
 impl Mistakes {
     /// Notes one.
-    pub(super) fn add(&mut self, mistake: MapError) {
+    pub(crate) fn add(&mut self, mistake: MapError) {
         if self.0.len() < MISTAKES_MAX {
             self.0.push(mistake);
         }
     }
 
     /// All of them, by line.
-    pub(super) fn into_errors(mut self) -> Vec<MapError> {
+    pub(crate) fn into_errors(mut self) -> Vec<MapError> {
         self.0.sort_by_key(|mistake| mistake.line);
         self.0
     }
 }
 
 /// Parses `text` into its root table.
-pub(super) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Vec<MapError>> {
+pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Vec<MapError>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(root);
@@ -94,9 +94,29 @@ pub(super) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Vec<MapError>> {
     Err(mistakes.into_errors())
 }
 
+/// A part of a layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part<'t> {
+    /// A byte that is always the same.
+    Byte(u8),
+    /// What this word stands for.
+    Word(&'t str),
+}
+
+/// What the points of a file are places in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// The tables of a Modbus device.
+    Tables,
+    /// So many bytes, which come in one answer. They are numbered as the holding registers of a
+    /// device would be, each a register of eight bits.
+    Bytes(u16),
+}
+
 /// A table that is being read. Each key that is asked for counts as known.
-pub(super) struct Section<'t> {
+pub(crate) struct Section<'t> {
     text: &'t str,
+    places: Places,
     path: String,
     line: Option<usize>,
     table: &'t DeTable<'t>,
@@ -105,9 +125,10 @@ pub(super) struct Section<'t> {
 
 impl<'t> Section<'t> {
     /// The root table of `text`.
-    pub(super) fn root(text: &'t str, table: &'t DeTable<'t>) -> Self {
+    pub(crate) fn root(text: &'t str, table: &'t DeTable<'t>) -> Self {
         Self {
             text,
+            places: Places::Tables,
             path: String::new(),
             line: None,
             table,
@@ -115,8 +136,18 @@ impl<'t> Section<'t> {
         }
     }
 
+    /// What the points of this table, and of those in it, are places in.
+    pub(crate) fn places(&self) -> Places {
+        self.places
+    }
+
+    /// Points from here on are places in so many bytes.
+    pub(crate) fn set_bytes(&mut self, count: u16) {
+        self.places = Places::Bytes(count);
+    }
+
     /// The key `name` of this table with the tables that it stands in, fit to be shown.
-    pub(super) fn key(&self, name: &str) -> String {
+    pub(crate) fn key(&self, name: &str) -> String {
         if self.path.is_empty() {
             detail(name)
         } else {
@@ -125,12 +156,12 @@ impl<'t> Section<'t> {
     }
 
     /// Whether the table has the key.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.table.iter().any(|(key, _)| key.get_ref() == name)
     }
 
     /// The table under `name`.
-    pub(super) fn section(&mut self, name: &'static str, m: &mut Mistakes) -> Option<Self> {
+    pub(crate) fn section(&mut self, name: &'static str, m: &mut Mistakes) -> Option<Self> {
         let value = self.find(name)?;
         let DeValue::Table(table) = value.get_ref() else {
             m.add(self.wrong(name, value, "a table"));
@@ -138,6 +169,7 @@ impl<'t> Section<'t> {
         };
         Some(Self {
             text: self.text,
+            places: self.places,
             path: self.key(name),
             line: Some(self.line_at(value)),
             table,
@@ -146,7 +178,7 @@ impl<'t> Section<'t> {
     }
 
     /// As [`Self::section`], and a mistake where there is none.
-    pub(super) fn need_section(
+    pub(crate) fn need_section(
         &mut self,
         name: &'static str,
         expected: &str,
@@ -159,7 +191,7 @@ impl<'t> Section<'t> {
     }
 
     /// A whole number within `range`.
-    pub(super) fn integer(
+    pub(crate) fn integer(
         &mut self,
         name: &'static str,
         range: RangeInclusive<i64>,
@@ -174,7 +206,7 @@ impl<'t> Section<'t> {
     }
 
     /// As [`Self::integer`], and a mistake where there is none.
-    pub(super) fn need_integer(
+    pub(crate) fn need_integer(
         &mut self,
         name: &'static str,
         range: RangeInclusive<i64>,
@@ -187,7 +219,7 @@ impl<'t> Section<'t> {
     }
 
     /// One 16-bit number or a list of them.
-    pub(super) fn words(&mut self, name: &'static str, m: &mut Mistakes) -> Option<Vec<u16>> {
+    pub(crate) fn words(&mut self, name: &'static str, m: &mut Mistakes) -> Option<Vec<u16>> {
         let value = self.find(name)?;
         let as_word = |value: &Spanned<DeValue<'_>>| {
             integer_of(value).and_then(|number| u16::try_from(number).ok())
@@ -211,8 +243,46 @@ impl<'t> Section<'t> {
         words
     }
 
+    /// A list of bytes.
+    pub(crate) fn bytes(&mut self, name: &'static str, m: &mut Mistakes) -> Option<Vec<u8>> {
+        let value = self.find(name)?;
+        let as_byte = |value: &Spanned<DeValue<'_>>| {
+            integer_of(value).and_then(|number| u8::try_from(number).ok())
+        };
+        let items = value.get_ref().as_array();
+        let bytes = items.and_then(|items| items.iter().map(as_byte).collect());
+        if bytes.is_none() {
+            m.add(self.wrong(name, value, "a list of whole numbers from 0 to 255"));
+        }
+        bytes
+    }
+
+    /// A list of bytes and of words that stand for some.
+    pub(crate) fn layout(
+        &mut self,
+        name: &'static str,
+        words: &[&str],
+        m: &mut Mistakes,
+    ) -> Option<Vec<Part<'t>>> {
+        let value = self.find(name)?;
+        let as_part = |value: &'t Spanned<DeValue<'t>>| match value.get_ref().as_str() {
+            Some(word) => words.contains(&word).then_some(Part::Word(word)),
+            None => integer_of(value)
+                .and_then(|number| u8::try_from(number).ok())
+                .map(Part::Byte),
+        };
+        let items = value.get_ref().as_array();
+        let parts = items.and_then(|items| items.iter().map(as_part).collect());
+        if parts.is_none() {
+            let words = one_of(words.iter().copied());
+            let expected = format!("a list of numbers from 0 to 255 and of {words}");
+            m.add(self.wrong(name, value, &expected));
+        }
+        parts
+    }
+
     /// True or false.
-    pub(super) fn boolean(&mut self, name: &'static str, m: &mut Mistakes) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, name: &'static str, m: &mut Mistakes) -> Option<bool> {
         let value = self.find(name)?;
         let boolean = value.get_ref().as_bool();
         if boolean.is_none() {
@@ -222,7 +292,7 @@ impl<'t> Section<'t> {
     }
 
     /// One of the words given.
-    pub(super) fn word<T: Copy>(
+    pub(crate) fn word<T: Copy>(
         &mut self,
         name: &'static str,
         words: &[(&str, T)],
@@ -241,7 +311,7 @@ impl<'t> Section<'t> {
     }
 
     /// All keys of this table with whole numbers within `range`; their names are free.
-    pub(super) fn numbers(
+    pub(crate) fn numbers(
         &self,
         range: &RangeInclusive<i64>,
         m: &mut Mistakes,
@@ -258,7 +328,7 @@ impl<'t> Section<'t> {
     }
 
     /// A mistake: the key is not there.
-    pub(super) fn missing(&self, name: &str, expected: &str) -> MapError {
+    pub(crate) fn missing(&self, name: &str, expected: &str) -> MapError {
         MapError {
             key: self.key(name),
             value: String::new(),
@@ -268,7 +338,7 @@ impl<'t> Section<'t> {
     }
 
     /// A mistake: the key is there and its value does not do.
-    pub(super) fn refuse(&self, name: &str, expected: &str) -> MapError {
+    pub(crate) fn refuse(&self, name: &str, expected: &str) -> MapError {
         match self.table.iter().find(|(key, _)| key.get_ref() == name) {
             Some((_, value)) => self.wrong(name, value, expected),
             None => self.missing(name, expected),
@@ -276,7 +346,7 @@ impl<'t> Section<'t> {
     }
 
     /// Every key that nobody asked for is a mistake.
-    pub(super) fn finish(self, m: &mut Mistakes) {
+    pub(crate) fn finish(self, m: &mut Mistakes) {
         for (key, value) in self.table {
             let name = key.get_ref().as_ref();
             if !self.asked.contains(&name) {

@@ -81,7 +81,7 @@ impl LineFigures {
     }
 
     /// It was, after its time-out.
-    pub(super) fn late(&mut self, unit: u8) {
+    pub(crate) fn late(&mut self, unit: u8) {
         self.unit(unit).late += 1;
     }
 

@@ -59,6 +59,7 @@ impl Step<'_> {
             return Err(ended(&said.claim_id));
         }
         self.move_claim(&said.claim_id, ClaimState::Released, None);
+        self.ask_if_running(&acquisition);
         Ok(Granted::Done(past_body(said, ClaimState::Released)))
     }
 
@@ -81,15 +82,16 @@ impl Step<'_> {
 
     /// `claim.failed`: the resource could not be initialised, and is free.
     pub(crate) fn claim_failed(&mut self, said: &ByOwner) -> Answer {
-        let state = self.held_by(said)?.state;
-        if state != ClaimState::Initialising {
-            return Err(misplaced(&said.claim_id, state));
+        let acquisition = self.held_by(said)?.clone();
+        if acquisition.state != ClaimState::Initialising {
+            return Err(misplaced(&said.claim_id, acquisition.state));
         }
         let why = (
             ClaimReason::InitFailed,
             "its holder could not initialise it".to_owned(),
         );
         self.move_claim(&said.claim_id, ClaimState::Released, Some(why));
+        self.ask_if_running(&acquisition);
         Ok(Granted::Done(past_body(said, ClaimState::Released)))
     }
 

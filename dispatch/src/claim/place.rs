@@ -33,6 +33,11 @@ impl Step<'_> {
                 let detail = format!("resource_id {wanted} of pool {id} is taken");
                 return Err((Code::ResourceTaken, detail));
             }
+            if let Some(state) = self.device_in_use(pool, wanted) {
+                let detail =
+                    format!("resource_id {wanted} of pool {id} is a device that is {state}");
+                return Err((Code::ResourceTaken, detail));
+            }
         }
         self.check_quotas(pool, labels)?;
         let (used, capacity) = (claims.used(id), self.capacity(pool));
@@ -46,10 +51,16 @@ impl Step<'_> {
         if let Some(wanted) = wanted {
             return Ok(wanted.clone());
         }
-        let is_free = |resource: &ResourceId| held.is_none_or(|held| !held.contains_key(resource));
+        let is_free = |resource: &ResourceId| {
+            let is_held = held.is_some_and(|held| held.contains_key(resource));
+            !is_held && self.device_in_use(pool, resource).is_none()
+        };
         if !pool.any_id {
             let free = pool.resources.iter().find(|resource| is_free(resource));
-            return free.map_or_else(full, |resource| Ok(resource.clone()));
+            return free.cloned().ok_or_else(|| {
+                let detail = format!("no resource of pool {id} is free");
+                (Code::CapacityFull, detail)
+            });
         }
         // Each claim has its own number; a resource of that name may have been asked for.
         let numbers = claims.made.saturating_add(1)..;

@@ -180,6 +180,7 @@ impl Step<'_> {
         // Until it is approved nobody has moved it.
         if is_physical && acquisition.state != ClaimState::PendingApproval {
             self.end_claim(acquisition, ClaimState::Quarantine, why);
+            self.ask_in_quarantine(acquisition);
             self.tend_claim_alarms();
         } else {
             self.end_claim(acquisition, ClaimState::Expired, why);
@@ -228,6 +229,7 @@ impl Step<'_> {
         if count > 0 {
             self.note(Note::Cleaned { count });
         }
+        self.ask_all_in_quarantine();
         self.tend_claim_alarms();
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{DepartmentId, PoolId, SeriesId, Timestamp};
 
+use super::devices::RentalConfig;
 use super::pools::PoolConfig;
 
 /// A series of numbers.
@@ -28,6 +29,8 @@ pub struct Applications {
     pub series: Vec<SeriesConfig>,
     /// The pools.
     pub pools: BTreeMap<PoolId, PoolConfig>,
+    /// The devices that are rented.
+    pub rentals: RentalConfig,
     /// The departments.
     pub departments: BTreeSet<DepartmentId>,
     /// Where the days of departments begin and end.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use protocol::hardware::Action;
 use protocol::limits::ELEVATORS_MAX;
-use protocol::{ClaimId, ElevatorId, Fence, GatewayId, Outgoing, RobotId};
+use protocol::{ClaimId, DeviceId, ElevatorId, Fence, GatewayId, Outgoing, RentalId, RobotId};
 
 use super::Full;
 
@@ -22,6 +22,10 @@ pub enum Subject {
     Elevator(ElevatorId),
     /// A claim of an application.
     Claim(ClaimId),
+    /// A rental of an application.
+    Rental(RentalId),
+    /// A device.
+    Device(DeviceId),
     /// One alarm; its newest word says when it was raised, too.
     Alarm(String),
     /// All open alarms.
@@ -57,6 +61,14 @@ impl Keep {
         match message {
             Outgoing::ClaimState { view, .. } => {
                 Self::Newest(Subject::Claim(view.claim_id.clone()))
+            }
+            Outgoing::RentalState { view, .. } => {
+                Self::Newest(Subject::Rental(view.rental_id.clone()))
+            }
+            Outgoing::DeviceState(view) => Self::Newest(Subject::Device(view.device_id.clone())),
+            // A device obeys no older one than it has seen.
+            Outgoing::DeviceCommand { command, .. } => {
+                Self::Until(now_ms.saturating_add(command.expires_in_ms))
             }
             Outgoing::RideReply { .. } | Outgoing::ClientReply { .. } => {
                 Self::Until(now_ms.saturating_add(REPLY_KEPT_MS))

@@ -51,6 +51,10 @@ mutants! {
     CrossUnread,
     /// Law 9: a permission needs no hold.
     CrossUnheld,
+    /// Law 9: a reading of before the hold founds a permission.
+    CrossBeforeHold,
+    /// Law 5: a command that is given up under way leaves its lane to the next.
+    LaneFreed,
     /// Law 6: a reading of before the state began moves the ride.
     OldReading,
     /// Law 6: a reading that was overtaken counts.

@@ -25,6 +25,7 @@ impl Step<'_> {
         let Some(reading) = self.read(elevator, since).cloned() else {
             self.ask_since(elevator, since);
             self.doubt_door(ride, elevator, &ride.to);
+            self.hold_unread(elevator, &ride.to);
             return;
         };
         let away = matches!(reading.motion, Motion::Up | Motion::Down)

@@ -287,6 +287,7 @@ impl Step<'_> {
         let Some(reading) = self.read(elevator, since).cloned() else {
             self.ask_since(elevator, since);
             self.doubt_door(ride, elevator, &ride.from);
+            self.hold_unread(elevator, &ride.from);
             return;
         };
         if reading.is_shut() {

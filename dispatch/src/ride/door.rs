@@ -85,12 +85,11 @@ impl Step<'_> {
             car.hold_at = Some(landing.clone());
         }
         if let Some(effort) = car.efforts.get(Aim::Hold)
-            && let (Stage::Taken { .. }, Action::HoldDoor { hold_ms, .. }) =
+            && let (Stage::Taken { at_ms }, Action::HoldDoor { hold_ms, .. }) =
                 (&effort.stage, &effort.action)
         {
-            car.hold_until_ms = car
-                .hold_until_ms
-                .max(effort.sent_ms.saturating_add(*hold_ms));
+            let (sent_ms, hold_ms, at_ms) = (effort.sent_ms, *hold_ms, *at_ms);
+            car.take_hold(sent_ms, hold_ms, at_ms);
         }
         let due = match car.efforts.stage(Aim::Hold) {
             None | Some(Stage::Lost) => true,
@@ -100,11 +99,34 @@ impl Step<'_> {
             }
         };
         let lasts = car.hold_lasts_ms(now_ms) >= valid_ms;
+        let unseen = lasts && car.read_since(car.hold_since_ms).is_none();
+        let since_ms = car.hold_since_ms;
+        if unseen {
+            // The door may have begun to close before the hold was taken.
+            self.ask_since(elevator, since_ms);
+        }
         if due {
             let action = self.hold_door_at(elevator, landing);
             self.order(elevator, Aim::Hold, action);
         }
         lasts
+    }
+
+    /// Nothing was READ in this state yet: the reading that led to it keeps the door held.
+    pub(super) fn hold_unread(&mut self, elevator: &ElevatorId, landing: &Landing) {
+        if self.held_landing(elevator).as_ref() == Some(landing) {
+            self.keep_open(elevator, landing);
+        }
+    }
+
+    /// Where the door was READ open by a controller that is not silent: the door is held by an
+    /// older reading than a permission is founded on.
+    pub(super) fn held_landing(&self, elevator: &ElevatorId) -> Option<Landing> {
+        let silent_ms = self.config.timing.silent_ms;
+        let heard_since_ms = self.now.mono_ms.saturating_sub(silent_ms);
+        let car = self.live.cars.get(elevator)?;
+        let since_ms = heard_since_ms.max(car.permits_since_ms());
+        self.open_landing(elevator, since_ms)
     }
 
     /// A hold for as long as the controller keeps one.

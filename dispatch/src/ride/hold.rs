@@ -50,7 +50,7 @@ impl Step<'_> {
             }
         }
         let open = self.exit_landing(elevator);
-        if let Some(landing) = &open
+        if let Some(landing) = &self.held_landing(elevator)
             && self.mode(elevator).serves_robots()
         {
             if let Some(car) = self.live.cars.get_mut(elevator)

@@ -106,7 +106,7 @@ impl Step<'_> {
         car.hold_next_ms = 0;
         if due {
             car.release_due = false;
-            car.efforts.clear();
+            car.efforts.forget();
             self.order(elevator, Aim::Release, Action::Release);
         }
     }

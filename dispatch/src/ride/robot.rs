@@ -36,6 +36,10 @@ impl Step<'_> {
         {
             return;
         }
+        let leaves = matches!(
+            event.event,
+            RobotEvent::Exited | RobotEvent::CancelEnter { .. }
+        );
         let cell = match &event.event {
             RobotEvent::Query => self.query(&ride),
             RobotEvent::AtDoor => self.at_door(&ride),
@@ -45,6 +49,10 @@ impl Step<'_> {
             RobotEvent::CancelExit => self.cancel_exit(&ride),
             RobotEvent::HoldDoor { hold_s } => self.hold_door(&ride, *hold_s),
         };
+        if leaves && matches!(cell, Accept) {
+            // It stands outside: its word of before that it is in a car is over.
+            self.note_in_car(&asked.robot, false);
+        }
         self.answer(asked, cell, word, ride.state);
     }
 
@@ -207,8 +215,7 @@ impl Step<'_> {
 
     /// `status`.
     pub(crate) fn status(&mut self, robot: &RobotId, status: &RobotStatus) {
-        if let (Some(in_car), Some(known)) = (status.in_car, self.live.robots.get_mut(robot)) {
-            known.in_car = in_car;
+        if let Some(in_car) = status.in_car {
             self.note_in_car(robot, in_car);
         }
         let Some(order) = self.state.robots.get(robot).cloned() else {
@@ -223,7 +230,10 @@ impl Step<'_> {
     }
 
     /// The robot's word about being in a car outlives the gateway.
-    fn note_in_car(&mut self, robot: &RobotId, in_car: bool) {
+    pub(crate) fn note_in_car(&mut self, robot: &RobotId, in_car: bool) {
+        if let Some(known) = self.live.robots.get_mut(robot) {
+            known.in_car = in_car;
+        }
         let Some(order) = self.state.robots.get(robot).cloned() else {
             return;
         };

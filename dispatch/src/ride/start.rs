@@ -54,6 +54,7 @@ impl Step<'_> {
         self.start_series(restored);
         self.tend_days();
         self.start_claims();
+        self.start_rentals(restored);
         self.say_open_alarms();
     }
 

@@ -8,6 +8,7 @@ use dispatch::{
     OperatorAnswer, OperatorRequest, QueuePolicy, SiteConfig, State, Timing, ledger_changes,
 };
 use protocol::client::{Ask, ClientReply, ClientRequest};
+use protocol::device::DeviceCommand;
 use protocol::ops::Alarm;
 use protocol::{Outgoing, Timestamp};
 
@@ -25,6 +26,8 @@ pub(crate) struct Office {
     pub(crate) replies: Vec<ClientReply>,
     pub(crate) said: Vec<Outgoing>,
     pub(crate) alarms: Vec<Alarm>,
+    /// What devices were told.
+    pub(crate) devices: Vec<DeviceCommand>,
     snapshot: Option<Vec<u8>>,
     serial: u64,
 }
@@ -60,6 +63,7 @@ impl Office {
             replies: Vec::new(),
             said: Vec::new(),
             alarms: Vec::new(),
+            devices: Vec::new(),
             snapshot: None,
             serial: 0,
         };
@@ -103,6 +107,7 @@ impl Office {
                     self.replies.push(reply.as_ref().clone());
                 }
                 Effect::Say(Outgoing::Alarm(alarm)) => self.alarms.push(alarm.clone()),
+                Effect::Device(command) => self.devices.push(command.as_ref().clone()),
                 Effect::Say(message) => self.said.push(message.clone()),
                 _ => {}
             }

@@ -2,7 +2,7 @@
 
 use dispatch::{OperatorAction, ResolveOutcome};
 use protocol::hardware::Door;
-use protocol::robot::ConnectionState;
+use protocol::robot::{ConnectionState, RobotEvent};
 
 use crate::grid::{Case, Faults, Sheet, case, plain, report, sensing, tell};
 use crate::reset_rows::{maintain, reset};
@@ -256,6 +256,34 @@ pub(crate) const RESOLUTIONS: &[Case] = &[
             out(building, true)
         },
         "refused ="
+    ),
+    case!(
+        OUT,
+        "HOLD, the robot is ONLINE, says `in_car` and was not heard for `lease_s`",
+        plain,
+        HoldTarget,
+        |building| {
+            building.connection(R1, ConnectionState::Online);
+            building.in_car(R1, true);
+            building.run(30_000);
+            out(building, true)
+        },
+        "ok -> FAILED(OPERATOR_RESET) clear; B until SHUT"
+    ),
+    case!(
+        OUT,
+        "HOLD, the robot is ONLINE, said `in_car`, and `exited` after that",
+        sensing,
+        HoldTarget,
+        |building| {
+            building.connection(R1, ConnectionState::Online);
+            building.in_car(R1, true);
+            building.event(R1, T1, RobotEvent::Exited);
+            building.plant().occupied(false);
+            building.read_again();
+            out(building, false)
+        },
+        "ok -> FAILED(OPERATOR_RESET) clear; B until SHUT"
     ),
     case!(
         OUT,

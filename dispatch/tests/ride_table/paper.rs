@@ -46,6 +46,18 @@ const TAIL: &str = "
   start it counts as read: without a signal the robot's word alone then proves no empty car.
 * `exit` in HOLD waits for a hold that was taken, as everywhere; in a mode in which no hold may be sent the open door
   alone gives it.
+* `enter` and `exit` are founded on a reading that was asked for after the hold was taken, or after the first of holds
+  that followed each other without a gap: the door may have begun to close before. A hold whose door is READ closing or
+  shut, or whose car is READ elsewhere, holds nothing.
+* A command that is not wanted any more keeps the lane until its answer, a reading that shows what it did, or, when it is
+  unanswered after `accept_s`, any reading that was asked for since. Only a `release` for a mode waits for nothing.
+* A door is held by any reading that a controller gave which is not silent, in HOLD, and in ELEVATOR_ARRIVED and
+  TARGET_ARRIVED until they are READ; `reading_fresh_s` bounds permissions alone. In these states a controller is asked
+  after two thirds of `reading_fresh_s` where `poll_s` is longer.
+* A robot's word `in_car` stands until it says otherwise: by `in_car: false`, or an `exited` or `cancel_enter` that is
+  accepted. It goes with the robot into its next ride and through a restart.
+* A robot that is not heard for `lease_s`, while the gateway could hear it, counts as not ONLINE for `elevator resolve`
+  and `elevator reset`: a broker that was away when it died shows it ONLINE for ever.
 * A refused hold in ELEVATOR_ARRIVED or TARGET_ARRIVED ends what the hold before it was good for, so that HOLD(DOOR_FAULT)
   goes on only by a new hold that is taken.
 * Where `hold_door` and another command are due at one moment, `hold_door` goes first.

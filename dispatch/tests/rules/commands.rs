@@ -350,3 +350,58 @@ fn a_command_dropped_at_the_gate_moves_nothing() {
     assert!(building.is_in(T1, RideState::WaitingHallCall));
     assert_eq!(building.plant().count("hall_call"), 1);
 }
+
+/// The first answer of ELEVATOR_ARRIVED is lost: the reading that led there keeps the door held, so
+/// that it does not close on the robot that was told `enter` (exploration, seed 65, 24 h).
+#[test]
+fn a_hold_is_renewed_before_anything_was_read_in_its_state() {
+    let mut building = Building::new(one_car(Presence::None));
+    building.plant().open_at("1F");
+    building.request(R1, T1);
+    building.run_until("the car stands open", 5_000, |building| {
+        building.is_in(T1, RideState::ElevatorArrived)
+    });
+    building.plant().answers = false;
+    let before = building.plant().count("hold_door");
+    building.run(3_500);
+    assert!(building.is_in(T1, RideState::ElevatorArrived));
+    assert_eq!(building.plant().count("hold_door"), before + 1);
+}
+
+/// A command that is given up is under way still (I4): what the next state wants waits for its
+/// answer, for a reading that shows what it did, or for one that was asked for after `accept_s`.
+#[test]
+fn a_command_that_is_given_up_keeps_its_lane() {
+    // The answer of a controller takes 20 ms, `accept_s` is 2 s.
+    for (answers, does, span) in [
+        (true, true, 19..=25),
+        (false, true, 20..=45),
+        (false, false, 2_000..=2_045),
+    ] {
+        let mut building = Situation::Arrived.building(Presence::None);
+        building.run(500);
+        let plant = building.plant();
+        if !answers {
+            plant.mutes.insert("car_call");
+        }
+        if !does {
+            plant.loses.insert("car_call");
+        }
+        building.event(R1, T1, RobotEvent::Entered);
+        assert_eq!(building.plant().count("car_call"), 1);
+        let sent_ms = building.now_ms();
+        building.run(1);
+        building.event(R1, T1, RobotEvent::CancelEnter { again: false });
+        assert!(building.is_in(T1, RideState::Hold));
+        building.run(2_500);
+        let log = words_since(&mut building, sent_ms);
+        let next = log
+            .iter()
+            .find(|(_, word)| !matches!(*word, "query" | "car_call"));
+        let Some((at_ms, word)) = next else {
+            panic!("nothing was sent: {log:?}");
+        };
+        assert_eq!(*word, "hold_door", "{log:?}");
+        assert!(span.contains(at_ms), "{span:?}: {log:?}");
+    }
+}

@@ -149,7 +149,7 @@ impl Building {
     fn release(&mut self, effect: Effect) {
         match effect {
             Effect::Command(command) => self.command(&command),
-            Effect::Note(_) => {}
+            Effect::Note(_) | Effect::Device(_) => {}
             Effect::Answer { answer, .. } => self.answers.push(answer),
             Effect::Say(Outgoing::RideReply { reply, .. }) => self.replies.push(reply),
             Effect::Say(Outgoing::RideState(view)) => self.shown.push((self.now_ms, view)),
@@ -162,6 +162,9 @@ impl Building {
                 | Outgoing::Site(_)
                 | Outgoing::ClientReply { .. }
                 | Outgoing::ClaimState { .. }
+                | Outgoing::RentalState { .. }
+                | Outgoing::DeviceCommand { .. }
+                | Outgoing::DeviceState(_)
                 | Outgoing::GatewayConnection(..),
             ) => {}
         }

@@ -58,7 +58,8 @@ pub(crate) fn note_fact(trace: &mut Trace, now_ms: u64, fact: &Fact) {
         | Fact::Answer(_)
         | Fact::Series(_)
         | Fact::Turn(_)
-        | Fact::Claim(_) => {}
+        | Fact::Claim(_)
+        | Fact::Rental(_) => {}
         Fact::Elevator(fact) => note_elevator(trace, fact),
     }
 }
@@ -90,6 +91,13 @@ fn note_elevator(trace: &mut Trace, fact: &ElevatorFact) {
 }
 
 pub(crate) fn note_command(trace: &mut Trace, now_ms: u64, command: &Command) {
+    if matches!(
+        command.action,
+        Action::OpenDoor { .. } | Action::CarCall { .. }
+    ) {
+        // The door did not stay open, or the car goes: the next hold is another one.
+        trace.last_hold.take_if(|(at, _)| now_ms > *at + RENEWAL_MS);
+    }
     let renews = if let Action::HoldDoor { landing, hold_ms } = &command.action {
         let last = trace.last_hold.replace((now_ms, landing.clone()));
         let stands = last.is_some_and(|(at, there)| now_ms < at + hold_ms && &there == landing);

@@ -166,7 +166,8 @@ impl Laws {
             | Fact::Answer(_)
             | Fact::Series(_)
             | Fact::Turn(_)
-            | Fact::Claim(_) => {}
+            | Fact::Claim(_)
+            | Fact::Rental(_) => {}
         }
     }
 

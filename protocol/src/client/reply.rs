@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::AskKind;
+use super::rental::{OnTheWire, RentalBody};
 use crate::code::Code;
 use crate::id::{ClaimId, MessageId, OrderId, ResourceId, SeriesId, UserId};
 use crate::ride::ReplyResult;
@@ -118,6 +119,10 @@ impl ClientReply {
             Some(AskKind::ClaimRefuse) => "claim.refuse.reply",
             Some(AskKind::ClaimHeartbeat) => "claim.heartbeat.reply",
             Some(AskKind::ClaimRelease) => "claim.release.reply",
+            Some(AskKind::RentalReserve) => "rental.reserve.reply",
+            Some(AskKind::RentalStart) => "rental.start.reply",
+            Some(AskKind::RentalEnd) => "rental.end.reply",
+            Some(AskKind::RentalCancel) => "rental.cancel.reply",
             Some(AskKind::SeriesNext) => "series.next.reply",
             Some(AskKind::SeriesVoid) => "series.void.reply",
             Some(AskKind::TurnTake) => "turn.take.reply",
@@ -135,6 +140,8 @@ pub enum ReplyBody {
     None,
     /// About a claim.
     Claim(ClaimBody),
+    /// About a rental.
+    Rental(RentalBody),
     /// About a number.
     Series(SeriesBody),
     /// About a turn.
@@ -156,6 +163,12 @@ impl ReplyBody {
                 | AskKind::ClaimHeartbeat
                 | AskKind::ClaimRelease,
             ) => Self::Claim(ClaimBody::default()),
+            Some(
+                AskKind::RentalReserve
+                | AskKind::RentalStart
+                | AskKind::RentalEnd
+                | AskKind::RentalCancel,
+            ) => Self::Rental(RentalBody::default()),
             Some(AskKind::SeriesNext | AskKind::SeriesVoid) => Self::Series(SeriesBody::default()),
             Some(AskKind::TurnTake | AskKind::TurnCall) => Self::Turn(TurnBody::default()),
         }
@@ -225,6 +238,7 @@ impl Serialize for Fields<'_> {
         match self.0 {
             ReplyBody::None => Nothing {}.serialize(to),
             ReplyBody::Claim(body) => body.serialize(to),
+            ReplyBody::Rental(body) => OnTheWire::from(body).serialize(to),
             ReplyBody::Series(body) => body.serialize(to),
             ReplyBody::Turn(body) => body.serialize(to),
         }

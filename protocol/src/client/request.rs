@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::rental::{CancelRental, EndRental, Reserve, StartRental};
 use crate::id::{
     ApproverId, ClaimId, ClientId, DepartmentId, DeskId, LabelValue, MessageId, OrderId, OwnerId,
     PoolId, ResourceId, SeriesId, UserId,
@@ -30,6 +31,14 @@ words! {
         ClaimHeartbeat = "claim.heartbeat",
         /// The holder gives the resource back.
         ClaimRelease = "claim.release",
+        /// A device, locked for the holder of a token.
+        RentalReserve = "rental.reserve",
+        /// The device is started.
+        RentalStart = "rental.start",
+        /// The device is given back.
+        RentalEnd = "rental.end",
+        /// The device is not wanted.
+        RentalCancel = "rental.cancel",
         /// The next number of a series.
         SeriesNext = "series.next",
         /// A number is not used.
@@ -90,6 +99,14 @@ pub enum Ask {
     ClaimHeartbeat(ByOwner),
     /// `claim.release`.
     ClaimRelease(ByOwner),
+    /// `rental.reserve`.
+    RentalReserve(Reserve),
+    /// `rental.start`.
+    RentalStart(StartRental),
+    /// `rental.end`.
+    RentalEnd(EndRental),
+    /// `rental.cancel`.
+    RentalCancel(CancelRental),
     /// `series.next`.
     SeriesNext(NextNumber),
     /// `series.void`.
@@ -183,6 +200,10 @@ impl Ask {
             Self::ClaimRefuse(_) => AskKind::ClaimRefuse,
             Self::ClaimHeartbeat(_) => AskKind::ClaimHeartbeat,
             Self::ClaimRelease(_) => AskKind::ClaimRelease,
+            Self::RentalReserve(_) => AskKind::RentalReserve,
+            Self::RentalStart(_) => AskKind::RentalStart,
+            Self::RentalEnd(_) => AskKind::RentalEnd,
+            Self::RentalCancel(_) => AskKind::RentalCancel,
             Self::SeriesNext(_) => AskKind::SeriesNext,
             Self::SeriesVoid(_) => AskKind::SeriesVoid,
             Self::TurnTake(_) => AskKind::TurnTake,

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use crate::client::{
-    Acquire, Ask, AskKind, ByApprover, ByOwner, ClientRequest, Label, Labels, NextNumber, TakeTurn,
-    VoidNumber,
+    Acquire, Ask, AskKind, ByApprover, ByOwner, CancelRental, ClientRequest, EndRental, Label,
+    Labels, NextNumber, Reserve, StartRental, TakeTurn, TokenHash, VoidNumber,
 };
 use crate::decode::robot::stamp;
 use crate::field::{Bad, flag, integer, name, object, optional, required, text, word};
 use crate::json::{self, Json, Object};
 use crate::limits::{
-    DEVICE_BYTES_MAX, LEASE_S_MAX, LEASE_S_MIN, MESSAGE_BYTES_MAX, REASON_BYTES_MAX, WAIT_S_MAX,
+    DEVICE_BYTES_MAX, HOLD_RENTAL_S_MAX, LEASE_S_MAX, LEASE_S_MIN, MESSAGE_BYTES_MAX,
+    REASON_BYTES_MAX, WAIT_S_MAX,
 };
 
 /// Attributes of a device that are texts wherever they are given.
@@ -28,6 +29,10 @@ pub(super) fn request(fields: &Object<'_>) -> Result<ClientRequest, Bad> {
         | AskKind::ClaimApprove
         | AskKind::ClaimRefuse
         | AskKind::ClaimRelease
+        | AskKind::RentalReserve
+        | AskKind::RentalStart
+        | AskKind::RentalEnd
+        | AskKind::RentalCancel
         | AskKind::SeriesNext
         | AskKind::SeriesVoid
         | AskKind::TurnTake
@@ -41,6 +46,22 @@ pub(super) fn request(fields: &Object<'_>) -> Result<ClientRequest, Bad> {
         AskKind::ClaimRefuse => Ask::ClaimRefuse(by_approver(fields)?),
         AskKind::ClaimHeartbeat => Ask::ClaimHeartbeat(by_owner(fields)?),
         AskKind::ClaimRelease => Ask::ClaimRelease(by_owner(fields)?),
+        AskKind::RentalReserve => Ask::RentalReserve(Reserve {
+            device_id: required(fields, "device_id", name)?,
+            user_id: required(fields, "user_id", name)?,
+            hold_s: optional(fields, "hold_s", integer(1..=HOLD_RENTAL_S_MAX))?,
+        }),
+        AskKind::RentalStart => Ask::RentalStart(StartRental {
+            device_id: required(fields, "device_id", name)?,
+            user_id: required(fields, "user_id", name)?,
+            rental_id: optional(fields, "rental_id", name)?,
+            token: optional(fields, "token", token)?,
+        }),
+        AskKind::RentalEnd => Ask::RentalEnd(end_rental(fields)?),
+        AskKind::RentalCancel => Ask::RentalCancel(CancelRental {
+            rental_id: required(fields, "rental_id", name)?,
+            token: required(fields, "token", token)?,
+        }),
         AskKind::SeriesNext => Ask::SeriesNext(NextNumber {
             series: required(fields, "series", name)?,
             device: optional(fields, "device", device)?.unwrap_or_else(|| "{}".to_owned()),
@@ -110,6 +131,24 @@ fn by_approver(fields: &Object<'_>) -> Result<ByApprover, Bad> {
         claim_id: required(fields, "claim_id", name)?,
         approver_id: required(fields, "approver_id", name)?,
     })
+}
+
+fn end_rental(fields: &Object<'_>) -> Result<EndRental, Bad> {
+    let ask = EndRental {
+        rental_id: required(fields, "rental_id", name)?,
+        token: optional(fields, "token", token)?,
+        user_id: optional(fields, "user_id", name)?,
+    };
+    if ask.token.is_none() && ask.user_id.is_none() {
+        return Err(Bad::new("is missing, and user_id too".to_owned()).under("token"));
+    }
+    Ok(ask)
+}
+
+/// A token. What is wrong with one is told without showing it.
+fn token(json: &Json<'_>) -> Result<TokenHash, Bad> {
+    let read = json.as_text().and_then(TokenHash::read);
+    read.ok_or_else(|| Bad::new("is no token".to_owned()))
 }
 
 /// The attributes of a device: any fields; `name` and `model` are texts.

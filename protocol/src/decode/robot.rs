@@ -4,7 +4,7 @@ use crate::field::{
     Bad, choice, flag, integer, list, moment, name, number, object, optional, required, text, word,
 };
 use crate::id::{Fence, MessageId};
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::limits::{
     ETA_S_MAX, HOLD_S_DEFAULT, HOLD_S_MAX, MAP_BYTES_MAX, PRIORITY_DEFAULT, PRIORITY_MAX,
     REASON_BYTES_MAX, REQUEST_ELEVATORS_MAX,
@@ -12,6 +12,7 @@ use crate::limits::{
 use crate::robot::{
     Place, Position, RideCancel, RideEvent, RideRequest, RobotConnection, RobotEvent, RobotStatus,
 };
+use crate::sensitive::Sensitive;
 use crate::time::Timestamp;
 
 /// What every message carries.
@@ -83,17 +84,24 @@ pub(super) fn status(fields: &Object<'_>) -> Result<RobotStatus, Bad> {
         at_door: optional(fields, "at_door", flag)?,
         eta_s: optional(fields, "eta_s", integer(0..=ETA_S_MAX))?,
         battery_pct: optional(fields, "battery_pct", number(0.0..=100.0))?,
-        position: optional(fields, "position", object(position))?,
+        position: optional(fields, "position", object(position))?.map(Sensitive::new),
         in_car: optional(fields, "in_car", flag)?,
     })
 }
 
 fn position(fields: &Object<'_>) -> Result<Position, Bad> {
     Ok(Position {
-        x: required(fields, "x", number(f64::MIN..=f64::MAX))?,
-        y: required(fields, "y", number(f64::MIN..=f64::MAX))?,
-        map: required(fields, "map", text(MAP_BYTES_MAX))?,
+        x: required(fields, "x", unseen(number(f64::MIN..=f64::MAX)))?,
+        y: required(fields, "y", unseen(number(f64::MIN..=f64::MAX)))?,
+        map: required(fields, "map", unseen(text(MAP_BYTES_MAX)))?,
     })
+}
+
+/// A value that is not shown where it is wrong: the sentence goes into the log.
+fn unseen<T>(
+    read: impl FnOnce(&Json<'_>) -> Result<T, Bad>,
+) -> impl FnOnce(&Json<'_>) -> Result<T, Bad> {
+    |json| read(json).map_err(|_| Bad::new("cannot be read, its value is not shown".to_owned()))
 }
 
 pub(super) fn connection(fields: &Object<'_>) -> Result<RobotConnection, Bad> {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
 
-use crate::client::{AskKind, ClaimView, ClientReply, ReplyBody};
+use crate::client::{AskKind, ClaimView, ClientReply, RentalView, ReplyBody};
 use crate::code::Code;
 use crate::id::{MessageId, OrderId};
 use crate::ride::ReplyResult;
@@ -15,6 +15,8 @@ pub(super) enum Told {
     Reply(Box<ClientReply>),
     /// `claim.state`.
     Claim(Box<ClaimView>),
+    /// `rental.state`.
+    Rental(Box<RentalView>),
 }
 
 #[derive(Deserialize)]
@@ -43,6 +45,9 @@ pub(super) fn read(payload: &[u8]) -> Result<Told, serde_json::Error> {
     if kind == "claim.state" {
         return Ok(Told::Claim(Box::new(body(payload)?)));
     }
+    if kind == "rental.state" {
+        return Ok(Told::Rental(Box::new(body(payload)?)));
+    }
     let head: ReplyHead = body(payload)?;
     let kind = match kind.as_str() {
         "client.reply" => None,
@@ -57,6 +62,8 @@ pub(super) fn read(payload: &[u8]) -> Result<Told, serde_json::Error> {
     let body = match ReplyBody::empty(kind) {
         ReplyBody::None => ReplyBody::None,
         ReplyBody::Claim(_) => ReplyBody::Claim(body(payload)?),
+        // Without its token, which only the application itself reads.
+        ReplyBody::Rental(_) => ReplyBody::Rental(body(payload)?),
         ReplyBody::Series(_) => ReplyBody::Series(body(payload)?),
         ReplyBody::Turn(_) => ReplyBody::Turn(body(payload)?),
     };

@@ -4,7 +4,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::application::{self, Told};
-use crate::client::{ClaimView, ClientReply};
+use super::device;
+use crate::client::{ClaimView, ClientReply, RentalView};
+use crate::device::{DeviceCommand, DeviceView, Signature};
 use crate::elevator::{ElevatorCommand, ElevatorView};
 use crate::floor::{FloorLabel, Landing, Side};
 use crate::hardware::{Action, Command, Direction};
@@ -72,6 +74,22 @@ pub enum Said {
         /// The claim.
         view: Box<ClaimView>,
     },
+    /// `clients/{client}/reply`: a rental.
+    RentalState {
+        /// To whom.
+        client: ClientId,
+        /// The rental.
+        view: Box<RentalView>,
+    },
+    /// `devices/{device}/command`.
+    DeviceCommand {
+        /// The command.
+        command: Box<DeviceCommand>,
+        /// What has to prove that it is the gateway's.
+        signature: Signature,
+    },
+    /// `devices/{device}/state`.
+    DeviceState(Box<DeviceView>),
     /// `ops/alarm`.
     Alarm(Alarm),
     /// `ops/alarms`.
@@ -161,7 +179,13 @@ impl Said {
             Topic::ClientReply(client) => match application::read(payload).map_err(bad)? {
                 Told::Reply(reply) => Self::ClientReply { client, reply },
                 Told::Claim(view) => Self::ClaimState { client, view },
+                Told::Rental(view) => Self::RentalState { client, view },
             },
+            Topic::DeviceCommand(device) => {
+                let (command, signature) = device::command(device, payload).map_err(bad)?;
+                Self::DeviceCommand { command, signature }
+            }
+            Topic::DeviceState(_) => Self::DeviceState(body(payload).map_err(bad)?),
             Topic::Alarm => Self::Alarm(body(payload).map_err(bad)?),
             Topic::Alarms => Self::Alarms(body::<AlarmsBody>(payload).map_err(bad)?.alarms),
             Topic::Site => Self::Site(body(payload).map_err(bad)?),
@@ -174,6 +198,7 @@ impl Said {
             | Topic::RobotStatus(_)
             | Topic::RobotConnection(_)
             | Topic::ClientRequest(_)
+            | Topic::DeviceEvent(_)
             | Topic::ElevatorEvent(_) => return Err(not_heard()),
         })
     }

@@ -1,18 +1,22 @@
-//! What robots and controllers say, as bytes.
+//! What robots, controllers and devices say, as bytes.
 
 use serde::Serialize;
 
+use crate::device::DeviceEvent;
 use crate::elevator::{ControllerEvent, Doors, ElevatorEvent};
 use crate::encode::Envelope;
 use crate::floor::{FloorLabel, Side};
 use crate::hardware::{Call, Door, Mode, Motion};
-use crate::id::{CommandId, ElevatorId, Fence, InstanceId, MessageId, OrderId, RobotId};
+use crate::id::{
+    CommandId, DeviceId, ElevatorId, Fence, InstanceId, MessageId, OrderId, RobotId,
+};
 use crate::message::RobotMessage;
-use crate::robot::{RideEvent, RobotEvent};
+use crate::robot::{Position, RideEvent, RobotEvent, RobotStatus};
+use crate::sensitive::Sensitive;
 use crate::time::Timestamp;
 use crate::topic::{Topic, Topics};
 
-/// A message of a robot or a controller.
+/// A message of a robot, a controller or a device.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spoken {
     /// From a robot.
@@ -28,6 +32,13 @@ pub enum Spoken {
         elevator: ElevatorId,
         /// What it says.
         event: ElevatorEvent,
+    },
+    /// From a device that is rented.
+    Device {
+        /// Which.
+        device: DeviceId,
+        /// What it says.
+        event: DeviceEvent,
     },
 }
 
@@ -47,6 +58,7 @@ impl Spoken {
                 make(robot.clone())
             }
             Self::Controller { elevator, .. } => Topic::ElevatorEvent(elevator.clone()),
+            Self::Device { device, .. } => Topic::DeviceEvent(device.clone()),
         }
     }
 
@@ -59,12 +71,15 @@ impl Spoken {
                 RobotMessage::Request(request) => Envelope::new(topic, request, false),
                 RobotMessage::Event(event) => Envelope::new(topic, &EventBody::new(event), false),
                 RobotMessage::Cancel(cancel) => Envelope::new(topic, cancel, false),
-                RobotMessage::Status(status) => Envelope::new(topic, status, false),
+                RobotMessage::Status(status) => {
+                    Envelope::new(topic, &StatusBody::new(status), false)
+                }
                 RobotMessage::Connection(connection) => Envelope::new(topic, connection, true),
             },
             Self::Controller { event, .. } => {
                 Envelope::new(topic, &ControllerBody::new(event), false)
             }
+            Self::Device { event, .. } => Envelope::new(topic, event, false),
         }
     }
 }
@@ -101,6 +116,33 @@ impl<'a> EventBody<'a> {
             elevator_id: &event.elevator_id,
             hold_s,
             again,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct StatusBody<'a> {
+    message_id: &'a MessageId,
+    timestamp: Timestamp,
+    floor: &'a Option<FloorLabel>,
+    at_door: Option<bool>,
+    eta_s: Option<u32>,
+    battery_pct: Option<f64>,
+    position: Option<&'a Position>,
+    in_car: Option<bool>,
+}
+
+impl<'a> StatusBody<'a> {
+    fn new(status: &'a RobotStatus) -> Self {
+        Self {
+            message_id: &status.message_id,
+            timestamp: status.timestamp,
+            floor: &status.floor,
+            at_door: status.at_door,
+            eta_s: status.eta_s,
+            battery_pct: status.battery_pct,
+            position: status.position.as_ref().map(Sensitive::reveal),
+            in_car: status.in_car,
         }
     }
 }

@@ -3,6 +3,7 @@
 use schemars::Schema;
 use serde_json::{Value, json};
 
+use super::rental;
 use crate::client::{AskKind, ClaimReason, ClaimState, Label, ReplyBody};
 use crate::code::Code;
 use crate::limits::{
@@ -17,7 +18,7 @@ pub(super) fn client_request() -> Schema {
     let types: Vec<Value> = AskKind::ALL.iter().map(|kind| request(*kind)).collect();
     message(
         "client.request",
-        "An application asks for a place, a number or a turn: clients/{client}/request, QoS 1.",
+        "An application asks for a place, a rental, a number or a turn: clients/{client}/request, QoS 1.",
         json!({ "anyOf": types }),
     )
 }
@@ -35,6 +36,10 @@ fn request(kind: AskKind) -> Value {
         | AskKind::ClaimApprove
         | AskKind::ClaimRefuse
         | AskKind::ClaimRelease
+        | AskKind::RentalReserve
+        | AskKind::RentalStart
+        | AskKind::RentalEnd
+        | AskKind::RentalCancel
         | AskKind::SeriesNext
         | AskKind::SeriesVoid
         | AskKind::TurnTake
@@ -56,6 +61,10 @@ fn request(kind: AskKind) -> Value {
         AskKind::ClaimApprove | AskKind::ClaimRefuse => head
             .required("claim_id", id())
             .required("approver_id", id()),
+        AskKind::RentalReserve
+        | AskKind::RentalStart
+        | AskKind::RentalEnd
+        | AskKind::RentalCancel => rental::asked(kind, head),
         AskKind::SeriesNext => head.required("series", id()).optional("device", device()),
         AskKind::SeriesVoid => head
             .required("series", id())
@@ -110,6 +119,7 @@ fn reply(kind: Option<AskKind>) -> Value {
         ReplyBody::Claim(_) => place(head)
             .written("claim_id", id())
             .written("state", words::<ClaimState>()),
+        ReplyBody::Rental(_) => rental::answered(head),
         ReplyBody::Series(_) => head
             .written("series", id())
             .written("number", counter(0))
@@ -147,7 +157,8 @@ fn place(fields: Fields) -> Fields {
         .written("queue_position", counter(1))
 }
 
-fn headed(kind: Value) -> Fields {
+/// What the gateway puts on every message.
+pub(super) fn headed(kind: Value) -> Fields {
     Fields::default()
         .required("type", kind)
         .required("message_id", id())

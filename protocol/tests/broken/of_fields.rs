@@ -94,7 +94,13 @@ impl Break {
             }
             Deed::Put(put, holds) => {
                 *tree.at(&self.way) = put.clone();
-                (path(&self.way), holds.clone())
+                let is_unseen = matches!(self.way[..], [Step::Key("position"), _, ..]);
+                let holds = match holds.as_str() {
+                    missing @ "is missing" => missing,
+                    _ if is_unseen => "its value is not shown",
+                    shown => shown,
+                };
+                (path(&self.way), holds.to_owned())
             }
             Deed::Twice => {
                 let Some((Step::Key(name), parents)) = self.way.split_last() else {

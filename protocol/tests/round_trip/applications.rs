@@ -46,6 +46,8 @@ fn kind_and_body() -> impl Strategy<Value = (Option<AskKind>, ReplyBody)> {
         let body = match ReplyBody::empty(kind) {
             ReplyBody::None => ReplyBody::None,
             ReplyBody::Claim(_) => ReplyBody::Claim(claim),
+            // Its token is read by nobody but the application.
+            ReplyBody::Rental(body) => ReplyBody::Rental(body),
             ReplyBody::Series(_) => ReplyBody::Series(series),
             ReplyBody::Turn(_) => ReplyBody::Turn(turn),
         };

@@ -100,6 +100,11 @@ fn as_said(message: Outgoing) -> Said {
         Outgoing::Site(site) => Said::Site(site),
         Outgoing::ClientReply { client, reply } => Said::ClientReply { client, reply },
         Outgoing::ClaimState { client, view } => Said::ClaimState { client, view },
+        Outgoing::RentalState { client, view } => Said::RentalState { client, view },
+        Outgoing::DeviceCommand { command, signature } => {
+            Said::DeviceCommand { command, signature }
+        }
+        Outgoing::DeviceState(view) => Said::DeviceState(view),
         Outgoing::GatewayConnection(gateway, connection) => {
             Said::GatewayConnection(gateway, connection)
         }
@@ -119,6 +124,7 @@ fn read_on_every_topic(bytes: &[u8], retained: bool) {
         "gateways/gw-1/connection",
         "robots/R001/ride/state",
         "elevators/EL001/state",
+        "devices/DEV_001/event",
     ] {
         let whole = format!("hallcall/v1/demo/{topic}");
         if let Decoded::Refused(refusal) = decode(&topics(), &whole, bytes, retained) {

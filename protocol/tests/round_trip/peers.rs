@@ -6,7 +6,7 @@ use protocol::hardware::{Call, Direction, Door, Mode, Motion};
 use protocol::robot::{
     Place, Position, RideCancel, RideEvent, RideRequest, RobotConnection, RobotEvent, RobotStatus,
 };
-use protocol::{Fence, RobotMessage, Side};
+use protocol::{Fence, RobotMessage, Sensitive, Side};
 
 use crate::parts::{connection_state, doors, floor, id, moment, opt, some, text};
 
@@ -93,7 +93,7 @@ fn status() -> impl Strategy<Value = RobotMessage> {
             at_door,
             eta_s,
             battery_pct,
-            position,
+            position: position.map(Sensitive::new),
             in_car,
         })
     })

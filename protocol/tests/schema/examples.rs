@@ -44,6 +44,11 @@ pub(crate) fn examples() -> Vec<(&'static str, Value)> {
             "init":false}),
         ),
         (
+            "device.event",
+            json!({"message_id":"d-1","timestamp":"2026-11-30T10:00:00.000Z","event":"state","boot_id":"b-1","seq":7,
+            "command_id":"k-1","order_id":"T-1","device_state":"RUNNING","detail":"on its way"}),
+        ),
+        (
             "ride.reply",
             json!({"type":"ride.reply","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
             "received_at":"2026-11-30T10:00:00.000Z","source":"gateway/gw-1","in_reply_to":"m-1","order_id":"T-1",
@@ -102,6 +107,25 @@ pub(crate) fn examples() -> Vec<(&'static str, Value)> {
             "source":"gateway/gw-1","claim_id":"c-1","order_id":"T-2","resource_id":"R001","state":"EXPIRED",
             "expires_at":null,"expires_in_s":null,"queue_position":null,
             "reason":{"code":"LEASE_ENDED","detail":"U1 was not heard for 30 s"}}),
+        ),
+        (
+            "rental.state",
+            json!({"type":"rental.state","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
+            "source":"gateway/gw-1","rental_id":"r1-1","order_id":"T-1","device_id":"DEV_001","state":"CANCELLED",
+            "metered_s":0,"refunded":true,"reason":{"code":"DEVICE_SILENT","detail":"DEV_001 was told 4 times"}}),
+        ),
+        (
+            "device.command",
+            json!({"type":"device.command","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
+            "source":"gateway/gw-1","command_id":"k-1","order_id":"T-1","sequence":42,"fence":3,"command":"start",
+            "expires_at":"2026-11-30T10:00:30.000Z","expires_in_s":30,
+            "signature":"481495162d09d1c0768ab280cb5173c01939ee807d8ea4c9bfbd0c56efef390c"}),
+        ),
+        (
+            "device.state",
+            json!({"type":"device.state","message_id":"g-1","timestamp":"2026-11-30T10:00:00.000Z",
+            "source":"gateway/gw-1","device_id":"DEV_001","state":"IDLE","version":1,"fence":0,"health":"unknown",
+            "observed_at":null}),
         ),
     ]
 }

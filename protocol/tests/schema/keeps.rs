@@ -78,9 +78,13 @@ fn size(rule: &Value) -> u64 {
     rule.as_u64().expect("a size")
 }
 
-/// The two patterns of `wire.md` section 1.
+/// The two patterns of `wire.md` section 1, and that of a signature.
 fn matches(pattern: &str, text: &str) -> bool {
     let (marks, bytes_max) = match pattern {
+        "^[0-9a-f]{64}$" => {
+            let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            return text.len() == 64 && text.bytes().all(is_digit);
+        }
         "^[A-Za-z0-9_.:-]{1,64}$" => ("_.:-", 64),
         "^[A-Za-z0-9_-]{1,8}$" => ("_-", 8),
         unknown => panic!("a pattern that wire.md does not have: {unknown}"),

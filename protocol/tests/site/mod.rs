@@ -67,6 +67,7 @@ pub(crate) fn said(topic: &str, payload: impl AsRef<[u8]>) -> RobotMessage {
         }
         Inbound::Controller { .. }
         | Inbound::Client { .. }
+        | Inbound::Device { .. }
         | Inbound::Gateway { .. }
         | Inbound::OwnRide { .. }
         | Inbound::OwnElevator { .. } => panic!("no robot said that"),

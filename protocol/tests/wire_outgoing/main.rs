@@ -1,5 +1,6 @@
 //! What the gateway writes, byte for byte (`wire.md` sections 1 to 4 and 6).
 
+mod devices;
 mod elevators;
 mod operations;
 mod rides;

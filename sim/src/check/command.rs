@@ -141,15 +141,15 @@ impl Model {
                 )
             });
             first.resent = true;
+            first.sent_ms = now_ms;
+            first.unknown_ms = None;
+            car.flight = Some(first.clone());
         } else {
             if let Some(flight) = &car.flight {
-                // A hold may be given up or repeated under way, and a recall waits for nothing.
-                let gives_way = matches!(flight.action, Action::HoldDoor { .. } | Action::Release)
-                    || command.action == Action::Release;
-                let waits = now_ms < flight.sent_ms + accept_ms && flight.unknown_ms.is_none();
-                let waits = waits && !gives_way;
+                // A recall waits for nothing.
+                let recall = command.action == Action::Release;
                 let word = command.action.word();
-                found.check(!waits, Law::I4, || {
+                found.check(recall, Law::I4, || {
                     format!(
                         "{elevator}: {word} while {} is under way",
                         flight.action.word()
@@ -166,12 +166,12 @@ impl Model {
             if car.known.len() == KNOWN_MAX {
                 car.known.pop_front();
             }
-            car.known.push_back(sent);
+            car.known.push_back(sent.clone());
+            car.flight = Some(sent);
         }
         if matches!(command.action, Action::HoldDoor { .. }) {
             car.hold_sent_ms = Some(now_ms);
         }
-        car.flight = car.known.back().cloned();
     }
 
     /// The bytes of a command left.
@@ -230,7 +230,8 @@ impl Model {
             .unwrap_or(0)
             .max(open_ms)
             .max(ride.since_ms);
-        let busy = car.flight.is_some();
+        let silent = car.quiet_ms(self.now_ms) >= self.site.timing.silent_ms;
+        let busy = car.flight.is_some() || silent;
         // A process that stood still held nothing.
         let since = since.max(self.stalled_ms);
         let late = self.now_ms > since + config.hold_max_ms;

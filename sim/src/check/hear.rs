@@ -4,7 +4,7 @@ use dispatch::{Effect, Input, OperatorAction, OperatorRequest};
 use protocol::hardware::{Door, Mode, Report};
 use protocol::ride::RideState;
 use protocol::robot::{ConnectionState, RideEvent, RobotEvent, RobotStatus};
-use protocol::{ElevatorId, RobotId, RobotMessage, ZoneId};
+use protocol::{ElevatorId, OrderId, RobotId, RobotMessage, ZoneId};
 
 use super::model::{Before, Car, Model, Word, signed};
 
@@ -28,6 +28,8 @@ impl Model {
             Input::OwnRide { .. }
             | Input::OwnElevator { .. }
             | Input::Client { .. }
+            | Input::Device { .. }
+            | Input::TokenKey(_)
             | Input::Bus { .. }
             | Input::Insecure
             | Input::Tick => {}
@@ -58,6 +60,9 @@ impl Model {
             };
         }
         for robot in self.robots.values_mut() {
+            // What it said is kept with its order.
+            let order = robot.order.as_ref().and_then(|order| self.rides.get(order));
+            robot.in_car = order.is_some_and(|ride| ride.in_car);
             robot.heard_clock = clock;
             robot.messages = 0;
             robot.second = 0;
@@ -206,6 +211,18 @@ impl Model {
         }
     }
 
+    /// The robot's word that it is outside was taken: it does not say that it is in a car any more.
+    pub(super) fn is_out(&mut self, order: &OrderId) {
+        self.remember_ride(order);
+        let Some(ride) = self.rides.get_mut(order) else {
+            return;
+        };
+        ride.in_car = false;
+        if let Some(robot) = self.robots.get_mut(&ride.robot) {
+            robot.in_car = false;
+        }
+    }
+
     fn report(&mut self, elevator: &ElevatorId, report: &Report) {
         let now_ms = self.now_ms;
         let signal = self.site.elevators.get(elevator);
@@ -221,7 +238,7 @@ impl Model {
                 if *asked_ms < car.link_ms || car.asked_ms.is_some_and(|last| *asked_ms < last) {
                     return;
                 }
-                car.take_reading(reading, *asked_ms, now_ms);
+                car.take_reading(reading, (*asked_ms, now_ms), &self.site.timing);
                 self.note_reading(elevator);
             }
             Report::Reading {
@@ -337,6 +354,10 @@ impl Model {
             | OperatorAction::PoolList
             | OperatorAction::PoolShow(_)
             | OperatorAction::PoolCapacity { .. }
+            | OperatorAction::RentalList
+            | OperatorAction::RentalShow(_)
+            | OperatorAction::DeviceList
+            | OperatorAction::DeviceMaintenance { .. }
             | OperatorAction::ClaimList
             | OperatorAction::ClaimHistory
             | OperatorAction::ClaimShow(_)

@@ -102,6 +102,15 @@ pub(super) struct Flight {
     pub(super) unknown_ms: Option<u64>,
 }
 
+/// A hold of a door that was taken.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) landing: Landing,
+    /// It was taken then, or has been renewed since without a gap.
+    pub(super) since_ms: u64,
+    pub(super) until_ms: u64,
+}
+
 /// An elevator.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Car {
@@ -120,8 +129,8 @@ pub(super) struct Car {
     pub(super) flight: Option<Flight>,
     /// Commands of this process, the last few: a repetition of an older one is found by its age.
     pub(super) known: VecDeque<Flight>,
-    /// A hold that was taken: where, and until when.
-    pub(super) held: Option<(Landing, u64)>,
+    /// A hold that was taken.
+    pub(super) held: Option<Held>,
     pub(super) hold_sent_ms: Option<u64>,
     pub(super) open_since_ms: Option<u64>,
     pub(super) health: Option<Health>,
@@ -290,15 +299,16 @@ impl Model {
     }
 
     /// A robot may cross: OPEN was read lately, nothing spoke against it since, and a hold that
-    /// was taken outlasts the permission.
+    /// was taken before that reading was asked for outlasts the permission.
     pub(super) fn may_cross(&self, elevator: &ElevatorId, landing: &Landing, held: bool) -> bool {
         let Some(car) = self.cars.get(elevator) else {
             return false;
         };
         let timing = &self.site.timing;
         let since = self.now_ms.saturating_sub(timing.reading_fresh_ms);
-        let holds = car.held.as_ref().is_some_and(|(there, until_ms)| {
-            there == landing && *until_ms >= self.now_ms + timing.valid_ms
+        let holds = car.held.as_ref().is_some_and(|hold| {
+            let lasts = hold.until_ms >= self.now_ms + timing.valid_ms;
+            hold.landing == *landing && lasts && car.read(hold.since_ms).is_some()
         });
         car.is_open(landing, since) && (!held || holds)
     }

@@ -85,6 +85,7 @@ impl Model {
             return false;
         }
         let order = &view.order_id;
+        let in_car = self.robots.get(robot).is_some_and(|known| known.in_car);
         let ride = Ride {
             robot: robot.clone(),
             content: Content::of(request),
@@ -107,7 +108,7 @@ impl Model {
             word: None,
             shut_seen: false,
             opened: false,
-            in_car: false,
+            in_car,
             away: request.at_door == Some(false) || request.eta_s.is_some_and(|eta| eta > 0),
             ended_at: None,
             loose: false,

@@ -128,6 +128,9 @@ impl Trace {
             | Outgoing::Site(_)
             | Outgoing::ClientReply { .. }
             | Outgoing::ClaimState { .. }
+            | Outgoing::RentalState { .. }
+            | Outgoing::DeviceCommand { .. }
+            | Outgoing::DeviceState(_)
             | Outgoing::GatewayConnection(..) => {}
         }
     }

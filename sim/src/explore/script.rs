@@ -108,6 +108,10 @@ impl Script {
             | OperatorAction::PoolList
             | OperatorAction::PoolShow(_)
             | OperatorAction::PoolCapacity { .. }
+            | OperatorAction::RentalList
+            | OperatorAction::RentalShow(_)
+            | OperatorAction::DeviceList
+            | OperatorAction::DeviceMaintenance { .. }
             | OperatorAction::ClaimList
             | OperatorAction::ClaimHistory
             | OperatorAction::ClaimShow(_)

@@ -57,7 +57,7 @@ pub(super) fn knows(state: &State, seen: &[Effect]) -> Result<(), String> {
                     return Err(format!("fence {} left and {known} is known", command.fence));
                 }
             }
-            Effect::Say(_) | Effect::Note(_) | Effect::Answer { .. } => {}
+            Effect::Say(_) | Effect::Device(_) | Effect::Note(_) | Effect::Answer { .. } => {}
         }
     }
     Ok(())
@@ -91,7 +91,11 @@ pub(super) fn start(site: &SiteConfig, state: State, now: Now) -> Result<(Core, 
             Effect::Say(Outgoing::RideState(view)) if view.valid_s.is_some() => {
                 return Err(format!("{} may cross after a restart", view.order_id));
             }
-            Effect::Command(_) | Effect::Say(_) | Effect::Note(_) | Effect::Answer { .. } => {}
+            Effect::Command(_)
+            | Effect::Say(_)
+            | Effect::Device(_)
+            | Effect::Note(_)
+            | Effect::Answer { .. } => {}
         }
     }
     Ok((core, out))

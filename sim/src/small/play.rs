@@ -253,7 +253,7 @@ impl Small {
                     }
                 }
                 Effect::Command(command) => self.obey(command),
-                Effect::Say(_) | Effect::Note(_) | Effect::Answer { .. } => {}
+                Effect::Say(_) | Effect::Device(_) | Effect::Note(_) | Effect::Answer { .. } => {}
             }
         }
     }

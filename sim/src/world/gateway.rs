@@ -350,7 +350,7 @@ impl Gateway {
                 let _ = self.outbox.push(moment.now_ms, keep, message);
             }
             Effect::Command(command) => self.command(moment, command, moment.now_ms - since_ms),
-            Effect::Note(_) => {}
+            Effect::Note(_) | Effect::Device(_) => {}
             Effect::Answer { ticket, answer } => {
                 self.emissions.push(Emission::Answer { ticket, answer });
             }

@@ -247,6 +247,9 @@ impl Robot {
             | Said::Alarms(_)
             | Said::ClientReply { .. }
             | Said::ClaimState { .. }
+            | Said::RentalState { .. }
+            | Said::DeviceCommand { .. }
+            | Said::DeviceState(_)
             | Said::Site(_) => {}
         }
         self.think(now_ms, wall);

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::bus::{Bus, LineConfig, LineTiming, Transport, Unit};
 use adapters::map::{MappedFloor, RegisterMap};
-use adapters::modbus::{LineConfig, LineTiming, ModbusLine, Transport, Unit};
 use adapters::rtu::serial::SerialConfig;
 use anyhow::{Context, anyhow, ensure};
 use dispatch::Input;
@@ -102,7 +102,7 @@ impl Rig {
             seed: 1,
         };
         let clock = Clock::start();
-        let driver = ModbusLine::new(config, Arc::new(move || clock.mono_ms()))
+        let driver = Bus::new(config, Arc::new(move || clock.mono_ms()))
             .map_err(|errors| anyhow!("{errors:?}"))?;
         let (inbox, arrivals) = mpsc::channel(INBOX_MAX);
         let (tell, outcomes) = mpsc::channel(1);
@@ -250,7 +250,7 @@ fn unit(unit: u8) -> anyhow::Result<Unit> {
         elevator: elevator(unit)?,
         unit,
         relay_unit: None,
-        map,
+        device: map.into(),
         floors: vec![floor("1F")?, floor("2F")?],
     })
 }

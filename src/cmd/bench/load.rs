@@ -15,6 +15,7 @@ use self::figures::{Alone, Costs, Figures};
 use super::crowd::{Crowd, CrowdPlan, Outcome, Samples};
 use super::disk::Probe;
 use super::echo::Echo;
+use super::pace::Pace;
 use super::process;
 use super::robot::{self, Task};
 use super::stage::{BrokerKind, Ridden, Stage, StagePlan};
@@ -110,7 +111,9 @@ pub(super) async fn load(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let mut orders = Vec::new();
     let mut samples = Samples::default();
     if !args.duplicates {
+        let pace = Pace::start()?;
         let ran = run(args, &mut stage, Task::Orders, 'a', args.seconds).await?;
+        figures.pace(pace.end()?);
         samples = ran.outcome.heard.clone();
         figures.orders(ran.costs, &ran.outcome.tally);
         orders.push(('a', ran.outcome.accepted));

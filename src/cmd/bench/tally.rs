@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 /// The longest answer that is told apart from longer ones, in microseconds.
@@ -185,14 +186,10 @@ pub(super) fn rounded(figure: f64) -> f64 {
     (figure * 1000.0).round() / 1000.0
 }
 
-/// CPU time of the calling thread; zero where the system does not tell.
+/// Time of a processor that the calling thread has used: a wait for one does not count, a slow one
+/// does.
 pub(super) fn thread_cpu() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let ns = told
-        .split_whitespace()
-        .next()
-        .and_then(|ns| ns.parse().ok());
-    Duration::from_nanos(ns.unwrap_or(0))
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 #[cfg(test)]

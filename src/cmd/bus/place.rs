@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use adapters::map::Table;
-use adapters::modbus::{Transport, Visit};
+use adapters::bus::{Transport, Visit};
 use adapters::rtu::Observer;
 use adapters::rtu::serial::{Parity, SerialConfig};
 

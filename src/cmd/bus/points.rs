@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use adapters::map::{MappedFloor, RegisterMap, Table};
-use adapters::modbus::reads_of;
+use adapters::bus::reads_of;
 use adapters::rtu::Request;
 use protocol::ElevatorId;
 

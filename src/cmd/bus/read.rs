@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use adapters::map::Table;
-use adapters::modbus::Visit;
+use adapters::bus::Visit;
 use adapters::rtu::{Reply, Request};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use adapters::modbus::{NoReply, Visit};
+use adapters::bus::{NoReply, Visit};
 use adapters::rtu::{Reply, Request};
 use serde_json::{Value, json};
 

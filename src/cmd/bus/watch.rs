@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use adapters::modbus::{Transport, Visit};
+use adapters::bus::{Transport, Visit};
 use adapters::rtu::{Request, Seen};
 use serde_json::{Value, json};
 use tokio::time::{Instant, interval, sleep_until};

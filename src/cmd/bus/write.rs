@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
-use adapters::modbus::NoReply;
+use adapters::bus::NoReply;
 use adapters::rtu::{COIL_OFF, COIL_ON, Request};
 use serde_json::json;
 

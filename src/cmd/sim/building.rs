@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapters::modbus::Transport;
+use adapters::bus::Transport;
 use anyhow::{Context, bail};
 use dispatch::config::{ElevatorConfig, ServedFloor};
 use protocol::ElevatorId;

@@ -34,6 +34,9 @@ pub(super) fn said_of_us(message: &Outgoing) -> Option<ConnectionState> {
         | Outgoing::ElevatorCommand(_)
         | Outgoing::ClientReply { .. }
         | Outgoing::ClaimState { .. }
+        | Outgoing::RentalState { .. }
+        | Outgoing::DeviceCommand { .. }
+        | Outgoing::DeviceState(_)
         | Outgoing::Alarm(_)
         | Outgoing::Alarms(_)
         | Outgoing::Site(_) => None,
@@ -48,6 +51,10 @@ pub(super) fn shortened(message: &Outgoing, waited_ms: u64) -> Outgoing {
             let left = sent.command.expires_in_ms.saturating_sub(waited_ms);
             sent.command.expires_in_ms = left;
         }
+        Outgoing::DeviceCommand { command, .. } => {
+            // What is signed is the moment, not the span.
+            command.expires_in_ms = command.expires_in_ms.saturating_sub(waited_ms);
+        }
         Outgoing::RideState(view) => {
             let shorten = |left: Seconds| Seconds::from_ms(left.ms.saturating_sub(waited_ms));
             view.deadline_s = view.deadline_s.map(shorten);
@@ -57,6 +64,8 @@ pub(super) fn shortened(message: &Outgoing, waited_ms: u64) -> Outgoing {
         | Outgoing::ElevatorState(_)
         | Outgoing::ClientReply { .. }
         | Outgoing::ClaimState { .. }
+        | Outgoing::RentalState { .. }
+        | Outgoing::DeviceState(_)
         | Outgoing::Alarm(_)
         | Outgoing::Alarms(_)
         | Outgoing::Site(_)

@@ -168,7 +168,7 @@ impl Gateway {
                     let told = driver.expect("a known car").command(mono_ms, wall, command);
                     self.say(&Outgoing::ElevatorCommand(told));
                 }
-                Effect::Note(_) => {}
+                Effect::Note(_) | Effect::Device(_) => {}
                 Effect::Answer { .. } => panic!("nobody asked"),
             }
         }

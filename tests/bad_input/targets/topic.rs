@@ -55,7 +55,8 @@ fn check(topics: &Topics, topic: &str, parsed: Option<&Topic>) {
             | Topic::RobotStatus(_)
             | Topic::RobotConnection(_)
             | Topic::ElevatorEvent(_)
-            | Topic::ClientRequest(_),
+            | Topic::ClientRequest(_)
+            | Topic::DeviceEvent(_),
         ) => true,
         Some(Topic::GatewayConnection(named)) => *named == gateway,
         Some(
@@ -65,6 +66,8 @@ fn check(topics: &Topics, topic: &str, parsed: Option<&Topic>) {
             | Topic::ElevatorState(_)
             | Topic::ElevatorCommand(_)
             | Topic::ClientReply(_)
+            | Topic::DeviceCommand(_)
+            | Topic::DeviceState(_)
             | Topic::Alarm
             | Topic::Alarms,
         ) => false,

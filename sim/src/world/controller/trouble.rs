@@ -1,7 +1,7 @@
 //! What may go wrong with a controller.
 
 use protocol::Fence;
-use protocol::hardware::Report;
+use protocol::hardware::{Action, Report};
 
 use super::Controller;
 
@@ -30,6 +30,9 @@ impl Controller {
     /// The gateway that asked is gone: nothing that is under way to it arrives.
     pub fn cut(&mut self) {
         self.outgoing.clear();
+        // The next one takes no answer to a question that it did not ask.
+        self.incoming
+            .retain(|(_, command, _)| command.action != Action::Query);
     }
 
     /// From here on it answers up to so much later than usual.

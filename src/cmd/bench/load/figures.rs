@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::LoadArgs;
 use crate::cmd::bench::disk::SyncMs;
+use crate::cmd::bench::pace::Steadiness;
 use crate::cmd::bench::process::mib;
 use crate::cmd::bench::stage::{BrokerKind, Ridden};
 use crate::cmd::bench::tally::{AnswerMs, Tally, Window, rounded};
@@ -39,6 +40,8 @@ pub(in crate::cmd::bench) struct Figures {
     rides: u64,
     rides_failed: u64,
     violations: u64,
+    /// Of the processors during the load.
+    steadiness: Option<Steadiness>,
     /// Processors in use, of the load.
     cpu: Option<Costs>,
     cpu_duplicates: Option<Costs>,
@@ -132,6 +135,7 @@ impl Figures {
             rides: 0,
             rides_failed: 0,
             violations: 0,
+            steadiness: None,
             cpu: None,
             cpu_duplicates: None,
             cpu_broker_only: None,
@@ -152,6 +156,10 @@ impl Figures {
         self.bytes_per_s = Some(tally.per_s(tally.bytes));
         self.cpu = Some(costs);
         self.faults(tally);
+    }
+
+    pub(in crate::cmd::bench) fn pace(&mut self, steadiness: Steadiness) {
+        self.steadiness = Some(steadiness);
     }
 
     pub(in crate::cmd::bench) fn duplicates(&mut self, costs: Costs, tally: &Tally) {
@@ -258,6 +266,13 @@ impl Figures {
             "one sync of this disk: p50 {} ms, p99 {} ms",
             self.sync_ms.p50, self.sync_ms.p99
         ));
+        if let Some(pace) = &self.steadiness {
+            lines.push(format!(
+                "the same {} us of a processor, each ms of the load: 99 of 100 took at most {} times \
+                 that, {} in 100 more than twice",
+                pace.p50_us, pace.p99_of_p50, pace.slow_pct
+            ));
+        }
         let phases = [("load", &self.cpu), ("duplicates", &self.cpu_duplicates)];
         for (phase, costs) in phases {
             if let Some(cpu) = costs {
