@@ -82,7 +82,7 @@ impl Step<'_> {
         let serves = self.mode(elevator).serves_robots();
         self.judge_commands(elevator);
         self.poll(elevator);
-        self.drop_open_unless_level(elevator);
+        self.drop_unless_level(elevator);
         let mut sent: Option<(Aim, Action, CommandId)> = None;
         if let Some(car) = self.live.cars.get_mut(elevator)
             && car.efforts.is_lane_free()
@@ -101,17 +101,21 @@ impl Step<'_> {
         }
     }
 
-    /// An `open_door` that waited its turn while the car left does not go out (`wire.md` section 6).
-    fn drop_open_unless_level(&mut self, elevator: &ElevatorId) {
-        let car = self.live.cars.get(elevator);
-        let open = car.and_then(|car| car.efforts.get(Aim::Open));
-        if let Some(open) = open
-            && open.stage == Stage::Waiting
-            && let Action::OpenDoor { landing } = &open.action
-            && !self.stands_level(elevator, landing)
-            && let Some(car) = self.live.cars.get_mut(elevator)
-        {
-            car.efforts.drop_aim(Aim::Open);
+    /// What opens or holds a door and waited its turn while the car left does not go out (`wire.md`
+    /// section 6).
+    fn drop_unless_level(&mut self, elevator: &ElevatorId) {
+        for aim in [Aim::Open, Aim::Hold] {
+            let car = self.live.cars.get(elevator);
+            let effort = car.and_then(|car| car.efforts.get(aim));
+            if let Some(effort) = effort
+                && effort.stage == Stage::Waiting
+                && let Action::OpenDoor { landing } | Action::HoldDoor { landing, .. } =
+                    &effort.action
+                && !self.stands_level(elevator, landing)
+                && let Some(car) = self.live.cars.get_mut(elevator)
+            {
+                car.efforts.drop_aim(aim);
+            }
         }
     }
 

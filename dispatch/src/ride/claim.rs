@@ -101,6 +101,26 @@ impl Step<'_> {
         self.shift(order, shift);
     }
 
+    /// The car is called by the robot's word and the signal, and leaves no later than both agree: a
+    /// call that would wait for its turn is looked at again when it comes.
+    pub(super) fn may_call_car(&self, elevator: &ElevatorId) -> bool {
+        let car = self.live.cars.get(elevator);
+        let full = match self.occupancy(elevator) {
+            Occupancy::Full | Occupancy::NoSignal => true,
+            Occupancy::Empty | Occupancy::NotRead => mutate!(EnteredUnseen, false, true),
+        };
+        full && car.is_some_and(|car| car.efforts.is_lane_free())
+    }
+
+    /// The car was never called, since the signal took back what it said of the entry.
+    pub(super) fn entry_is_doubted(&self, ride: &Ride, elevator: &ElevatorId) -> bool {
+        let car = self.live.cars.get(elevator);
+        let called = car.is_some_and(|car| car.efforts.stage(Aim::Call).is_some());
+        let progress = self.live.rides.get(&ride.order);
+        let resumed = progress.is_some_and(|progress| progress.resumed);
+        !called && !resumed && !self.may_call_car(elevator)
+    }
+
     /// Confirmed outside at the target: the order is done, the elevator after its doors.
     pub(super) fn exit_car(&mut self, order: &OrderId, elevator: &ElevatorId) {
         self.release_hold(elevator);

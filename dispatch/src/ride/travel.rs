@@ -70,6 +70,10 @@ impl Step<'_> {
         match stage.cloned() {
             None if resumed && reading.is_none() => Some(false),
             None if resumed && registered == Some(true) => Some(true),
+            None if !resumed && !self.may_call_car(elevator) => {
+                self.ask_since(elevator, self.fresh_since());
+                Some(false)
+            }
             None => {
                 let landing = ride.to.clone();
                 self.order(elevator, Aim::Call, Action::CarCall { landing });
@@ -219,6 +223,11 @@ impl Step<'_> {
     /// The deadline of ROBOT_ENTERED passed.
     fn entered_is_over(&mut self, ride: &Ride, elevator: &ElevatorId, reading: Option<&Reading>) {
         let order = &ride.order;
+        if self.entry_is_doubted(ride, elevator) {
+            let detail = format!("{} says it entered, {elevator} is empty", ride.robot);
+            self.hold(order, ReasonCode::EntryUnconfirmed, &detail);
+            return;
+        }
         if !reading.is_some_and(Reading::is_shut) {
             let detail = format!("the door of {elevator} does not close at {}", ride.from);
             self.hold(order, ReasonCode::DoorFault, &detail);

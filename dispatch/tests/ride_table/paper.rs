@@ -51,6 +51,8 @@ const TAIL: &str = "
   shut, or whose car is READ elsewhere, holds nothing.
 * A command that is not wanted any more keeps the lane until its answer, a reading that shows what it did, or, when it is
   unanswered after `accept_s`, any reading that was asked for since. Only a `release` for a mode waits for nothing.
+* A `car_call` that waits for its turn in ROBOT_ENTERED leaves only where the presence signal still says FULL then; where
+  it does not until `door_close_s`, HOLD(ENTRY_UNCONFIRMED).
 * A door is held by any reading that a controller gave which is not silent, in HOLD, and in ELEVATOR_ARRIVED and
   TARGET_ARRIVED until they are READ; `reading_fresh_s` bounds permissions alone. In these states a controller is asked
   after two thirds of `reading_fresh_s` where `poll_s` is longer.
