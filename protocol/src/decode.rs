@@ -135,7 +135,7 @@ fn from_device(device: DeviceId, payload: &[u8], retained: bool) -> Decoded {
         Err(refusal) => {
             let field = refusal.detail.split(' ').next().unwrap_or_default();
             let detail = format!("{field} of a device's event cannot be read");
-            Decoded::Refused(Refusal { detail, ..refusal })
+            Decoded::Refused(Refusal { detail, ..*refusal })
         }
     }
 }
