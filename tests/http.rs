@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 use disk::{Disk, Number};
 use serde_json::{Value, json};
 use support::{
-    Application, Gateway, Mosquitto, SOON, Site, asked, code, free_port, hallcall, wait_for,
+    Application, Client, Gateway, KEY, Mosquitto, SOON, Site, Vehicle, asked, code, device_in,
+    free_port, hallcall, wait_for,
 };
 use tempfile::TempDir;
 
@@ -268,6 +269,59 @@ fn refusals_have_their_status() {
     assert_eq!(method.refusal(), (405, "MALFORMED".to_owned()));
     // None of them drew a number.
     assert_eq!(post(&whole.to_string()).json()["number"], 1);
+}
+
+/// R-RENT over HTTP: `rentals/start` starts a vehicle once, and a wrong token starts none.
+#[test]
+fn a_vehicle_is_started() {
+    let broker = Mosquitto::start();
+    let mut http = Http::new(&broker);
+    let device = |id: &str| format!("[[devices]]\nid = \"{id}\"\nkey_file = \"device.key\"\n");
+    http.site = http
+        .site
+        .secret("device.key", &format!("{KEY}\n"))
+        .with(&(device("DEV_1") + &device("DEV_2")));
+    let _gateway = Gateway::start(&http.site);
+    let watcher = Client::connect(&broker, "watcher");
+    watcher.subscribe("hallcall/v1/demo/#");
+    let vehicles = ["DEV_1", "DEV_2"].map(|id| Vehicle::connect(&broker, id));
+    for (vehicle, id) in vehicles.iter().zip(["DEV_1", "DEV_2"]) {
+        vehicle.report("STOPPED");
+        device_in(&watcher, id, "IDLE");
+    }
+    let start = |order: &str, fields: &Value| {
+        let body = asked(order, "rental.start", order, fields.clone()).to_string();
+        http.post("/api/v1/rentals/start", TOKEN, &body)
+    };
+
+    let wish = json!({ "device_id": "DEV_1", "user_id": "U1" });
+    let first = start("S-1", &wish);
+    assert_eq!(first.status, 200, "{first:?}");
+    let told = first.json();
+    assert_eq!(
+        (&told["result"], &told["state"]),
+        (&json!("accepted"), &json!("PENDING"))
+    );
+    assert_eq!(vehicles[0].hear("start")["order_id"], "S-1");
+    let again = Application::connect(&broker, "app-1").ask("rental.start", "S-1", wish.clone());
+    for again in [start("S-1", &wish).json(), again] {
+        assert_eq!(
+            (&again["result"], &again["rental_id"]),
+            (&json!("duplicate"), &told["rental_id"])
+        );
+    }
+    let late = start("S-2", &json!({ "device_id": "DEV_1", "user_id": "U2" }));
+    assert_eq!(late.refusal(), (409, "DEVICE_UNAVAILABLE".to_owned()));
+
+    let kept = json!({ "device_id": "DEV_2", "user_id": "U3" });
+    let kept = http.ask("rental.reserve", "R-1", kept).json();
+    let token = kept["token"].as_str().unwrap();
+    let backwards: String = token.chars().rev().collect();
+    let with = |token: &str| json!({ "device_id": "DEV_2", "user_id": "U3", "token": token });
+    let wrong = start("S-3", &with(&backwards));
+    assert_eq!(wrong.refusal(), (403, "BAD_TOKEN".to_owned()));
+    assert_eq!(start("S-3", &with(token)).status, 200);
+    assert_eq!(vehicles[1].hear("start")["order_id"], "S-3");
 }
 
 /// AT-REG-12 over HTTP: the figures are those of what happened.

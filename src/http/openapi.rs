@@ -24,7 +24,7 @@ pub(super) fn document() -> Value {
         "paths": {
             "/api/v1/requests": { "post": posted("One request of any type.", &examples()) },
             "/api/v1/rentals/start": {
-                "post": posted("One request of type rental.start.", &Map::new()),
+                "post": posted("One request of type rental.start.", &rental()),
             },
             "/api/v1/openapi.json": { "get": {
                 "summary": "This document.",
@@ -102,17 +102,24 @@ fn schema(name: &str) -> Value {
     found.map_or(Value::Null, |(_, schema)| schema.to_value())
 }
 
+fn asked(kind: &str, fields: Value) -> (String, Value) {
+    let mut body = json!({
+        "message_id": "m-1", "timestamp": MOMENT, "order_id": "o-1", "type": kind,
+    });
+    if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
+        body.extend(fields);
+    }
+    (kind.to_owned(), json!({ "value": body }))
+}
+
+/// The request that starts a vehicle.
+fn rental() -> Map<String, Value> {
+    let fields = json!({ "device_id": "DEV_001", "user_id": "u-1" });
+    Map::from_iter([asked("rental.start", fields)])
+}
+
 /// A request for each thing that is asked for most.
 fn examples() -> Map<String, Value> {
-    let asked = |kind: &str, fields: Value| {
-        let mut body = json!({
-            "message_id": "m-1", "timestamp": MOMENT, "order_id": "o-1", "type": kind,
-        });
-        if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
-            body.extend(fields);
-        }
-        (kind.to_owned(), json!({ "value": body }))
-    };
     [
         asked(
             "series.next",
@@ -171,8 +178,8 @@ mod tests {
     fn its_examples_are_requests() {
         let site: SiteId = "demo".parse().unwrap();
         let topics = Topics::new("hallcall/v1", &site).unwrap();
-        let examples = examples();
-        assert_eq!(examples.len(), 7);
+        let examples: Vec<_> = examples().into_iter().chain(rental()).collect();
+        assert_eq!(examples.len(), 8);
         for (name, example) in examples {
             let body = example["value"].to_string();
             let topic = "hallcall/v1/demo/clients/app-1/request";

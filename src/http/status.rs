@@ -19,6 +19,7 @@ pub(super) fn of_code(code: Code) -> StatusCode {
         (Code::StaleRequest, StatusCode::BAD_REQUEST),
         (Code::Unauthorized, StatusCode::UNAUTHORIZED),
         (Code::NotOwner, StatusCode::FORBIDDEN),
+        (Code::BadToken, StatusCode::FORBIDDEN),
         (Code::TooLarge, StatusCode::PAYLOAD_TOO_LARGE),
         (Code::RateLimited, StatusCode::TOO_MANY_REQUESTS),
         (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
