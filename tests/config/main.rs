@@ -14,6 +14,7 @@ mod drivers;
 mod elevators;
 mod examples;
 mod file;
+mod frames;
 mod gateway;
 
 const GATEWAY: &str = "[gateway]\nsite = \"demo\"\n";

@@ -30,7 +30,7 @@ pub struct Checksum {
 impl Checksum {
     /// How many bytes it has.
     #[must_use]
-    pub fn len(self) -> usize {
+    pub fn width(self) -> usize {
         match self.kind {
             ChecksumKind::Sum8 | ChecksumKind::Xor8 => 1,
             ChecksumKind::Crc16Modbus | ChecksumKind::Crc16Ccitt(_) => 2,

@@ -134,7 +134,7 @@ impl Framing {
                 plain.as_slice()
             }
         };
-        let at = inner.len().checked_sub(self.checksum.len())?;
+        let at = inner.len().checked_sub(self.checksum.width())?;
         let (body, checksum) = inner.split_at(at);
         if self.checksum.of(&self.start, body) != checksum {
             return None;
@@ -153,7 +153,7 @@ impl Framing {
     pub fn len_max(&self, way: Way, payload: usize) -> usize {
         let header = self.header(way).iter();
         let header: usize = header.map(|slot| self.width(*slot)).sum();
-        let inner = header + payload + self.checksum.len();
+        let inner = header + payload + self.checksum.width();
         let times = if self.escape.is_some() { 2 } else { 1 };
         self.start.len() + inner * times + self.end.len()
     }
