@@ -95,6 +95,46 @@ fn rides_by_relay_boards_that_press_buttons() {
     has_manners(&ride_on_lines("relays", &[]));
 }
 
+/// AT-LIFT-19: the frames of a maker, acknowledged, and reports that nobody asked for.
+#[test]
+fn rides_over_the_frames_of_a_maker() {
+    for line in ride_on_lines("frames", &[]) {
+        // A unit that speaks by itself may begin in the same moment as the master, which hears it a
+        // portion of bytes later: that it keeps the silences shows in that this is seldom.
+        let count = |key: &str| line[key].as_u64().unwrap_or(u64::MAX);
+        let asked: u64 = line["requests"]
+            .as_object()
+            .map_or(0, |units| units.values().filter_map(Value::as_u64).sum());
+        assert!(count("breaches") * 20 <= asked, "{line}");
+        assert!(count("collisions") * 5 <= asked, "{line}");
+        assert_eq!(count("unreadable"), 0, "{line}");
+    }
+}
+
+/// The same with one answer in a hundred of each kind that goes wrong with frames.
+#[test]
+fn rides_over_frames_that_go_wrong() {
+    let kinds = [
+        ("bad_crc:0.01", "H2"),
+        ("truncated:0.01", "H4"),
+        ("twice:0.01", "H3"),
+        ("foreign:0.01", "foreign"),
+        ("no_reply:0.01", "H9"),
+        ("report:0.02", "report"),
+        ("report_inside:0.01", "report"),
+    ];
+    let more: Vec<&str> = kinds
+        .iter()
+        .flat_map(|(rule, _)| ["--fault", rule])
+        .collect();
+    let lines = ride_on_lines("frames", &more);
+    for (_, kind) in kinds {
+        let fired = |line: &Value| line["faults"][kind].as_u64().unwrap_or(0);
+        let fired = lines.iter().map(fired).sum::<u64>();
+        assert!(fired > 0, "{kind}: {lines:?}");
+    }
+}
+
 #[test]
 fn rides_with_one_percent_of_crc_errors_and_one_of_lost_replies() {
     let lines = ride_on_lines(

@@ -37,6 +37,8 @@ const ELEVATORS_MAX: u16 = 100;
 const FLOORS_MAX: u16 = 64;
 /// Floors that a relay board has relays for.
 const BOARD_FLOORS_MAX: u16 = 20;
+/// Floors whose calls the example of frames shows.
+const FRAME_FLOORS_MAX: u16 = 16;
 /// For the gateway to get ready, on a slow machine too.
 const READY: Duration = Duration::from_secs(30);
 /// For the last ride states to reach the record.
@@ -98,6 +100,9 @@ pub enum Controllers {
     RtuOverTcp,
     /// Relay boards on pseudoterminals, two on each line, for at most 20 floors
     Relays,
+    /// The frames of an invented maker on pseudoterminals, two cars on each line, for at most 16
+    /// floors
+    Frames,
     /// They speak MQTT
     Mqtt,
     /// One after the other
@@ -108,7 +113,7 @@ impl Controllers {
     /// Whether they are on serial lines.
     fn are_on_lines(self) -> bool {
         match self {
-            Self::Rtu | Self::RtuOverTcp | Self::Relays => true,
+            Self::Rtu | Self::RtuOverTcp | Self::Relays | Self::Frames => true,
             Self::Modbus | Self::Mqtt | Self::Both => false,
         }
     }
@@ -135,8 +140,14 @@ pub fn demo(args: &DemoArgs) -> anyhow::Result<ExitCode> {
             "floors {floors} is not 2 to {BOARD_FLOORS_MAX}, as relays suffice"
         ));
     }
+    if args.controllers == Controllers::Frames && args.floors > FRAME_FLOORS_MAX {
+        let floors = args.floors;
+        return usage(&format!(
+            "floors {floors} is not 2 to {FRAME_FLOORS_MAX}, as the example of frames has"
+        ));
+    }
     if !args.faults.is_empty() && !args.controllers.are_on_lines() {
-        return usage("fault: controllers rtu, rtu-over-tcp or relays have serial lines");
+        return usage("fault: controllers rtu, rtu-over-tcp, relays or frames have serial lines");
     }
     if let Some(url) = &args.broker
         && let Err(why) = Endpoint::parse(url)

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 mod configuration;
 #[path = "targets/decode.rs"]
 mod decode;
+#[path = "targets/frames.rs"]
+mod frames;
 #[path = "targets/record.rs"]
 mod record;
 #[path = "targets/rtu.rs"]
@@ -129,6 +131,33 @@ fn corpus_of_rtu() {
         ),
     ];
     comes_to("rtu", rtu::run, &table);
+}
+
+#[test]
+fn corpus_of_frames() {
+    replay("frames", frames::run);
+    let table = [
+        ("status", "20: unit 1 0x81 Status"),
+        ("taken", "9: unit 1 0x06 None"),
+        ("refused", "10: unit 1 0x15 None"),
+        ("report", "20: unit 1 0x82 Unasked"),
+        ("other-unit", "20: unit 9 0x81 Status"),
+        ("cut-and-whole", "40: unit 1 0x81 Status"),
+        ("merged", "20: unit 1 0x82 Unasked\n41: unit 1 0x81 Status\n51: unit 1 0x06 None"),
+        ("false-beginning", "23: unit 1 0x81 Status"),
+        ("report-inside", "29: unit 1 0x82 Unasked"),
+        ("own-echo", "29: unit 1 0x81 Status"),
+        ("escaped", "unit 13 0x81 Status"),
+        ("no-length-cut", "unit 2 0x82 Unasked"),
+        ("sum", "unit 1 0x81 Status"),
+    ];
+    comes_to("frames", frames::run, &table);
+    for name in ["turned", "cut", "junk", "unknown-code", "wrong-length", "sum-off-by-one"] {
+        let corpus = corpus("frames");
+        let input = corpus.iter().find(|(path, _)| path.ends_with(name));
+        let (_, data) = input.unwrap_or_else(|| panic!("no frames/{name}"));
+        assert_eq!(frames::run(data), "", "{name}");
+    }
 }
 
 #[test]

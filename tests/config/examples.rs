@@ -132,7 +132,7 @@ fn an_example_names_its_buses_and_its_fire_input() {
         .collect();
     assert_eq!(addresses, ["192.0.2.10:502", "192.0.2.20:502"]);
     let units = config.drivers.values().map(|driver| match driver {
-        DriverConfig::Mqtt => panic!("both are on a bus"),
+        DriverConfig::Mqtt | DriverConfig::Frames { .. } => panic!("both are on a bus"),
         DriverConfig::Modbus { bus, unit, .. } => (bus.as_str(), *unit),
     });
     assert_eq!(units.collect::<Vec<_>>(), [("east", 1), ("east", 2)]);
@@ -150,7 +150,7 @@ fn an_example_names_its_port_and_its_relay_board() {
     assert_eq!(settings, (9_600, Parity::None, false));
     assert_eq!(serial.rs485, None);
     let units = config.drivers.values().map(|driver| match driver {
-        DriverConfig::Mqtt => panic!("both are on a bus"),
+        DriverConfig::Mqtt | DriverConfig::Frames { .. } => panic!("both are on a bus"),
         DriverConfig::Modbus {
             unit, relay_unit, ..
         } => (*unit, *relay_unit),

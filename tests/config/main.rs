@@ -14,6 +14,7 @@ mod drivers;
 mod elevators;
 mod examples;
 mod file;
+mod frames;
 mod gateway;
 mod http;
 

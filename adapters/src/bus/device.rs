@@ -9,6 +9,8 @@ use crate::map::{Block, FloorTable, Group, Image, MapError, MappedFloor, Registe
 use crate::rs485::{FrameProfile, Message};
 
 /// What tells where in a unit which point lies, and what a command is on the line.
+// There are few of them, and they are made once.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
     /// A Modbus unit with this register map.

@@ -178,8 +178,8 @@ impl Bus {
     /// no reading, since nobody knows how old it is.
     pub(super) fn tell_unasked(&mut self, reports: &mut Vec<DriverReport>) {
         for Unasked { unit, payload } in self.line.take_unasked() {
-            let stations = self.stations.iter();
-            let Some(station) = stations.clone().find(|station| station.unit == unit) else {
+            let known = |station: &&Station| station.unit == unit;
+            let Some(station) = self.stations.iter().find(known) else {
                 continue;
             };
             if let Some(change) = station.device.change(&payload, &station.floors) {

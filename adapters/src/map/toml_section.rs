@@ -1,11 +1,15 @@
 //! Reads tables of a TOML text key by key and collects every mistake, each with its line.
 
+mod lists;
+
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use protocol::text::{cut, detail};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+pub(crate) use self::lists::Part;
 
 /// Mistakes that are told of one file; further ones are counted only.
 const MISTAKES_MAX: usize = 100;
@@ -92,15 +96,6 @@ pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Vec<MapError>> {
         });
     }
     Err(mistakes.into_errors())
-}
-
-/// A part of a layout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part<'t> {
-    /// A byte that is always the same.
-    Byte(u8),
-    /// What this word stands for.
-    Word(&'t str),
 }
 
 /// What the points of a file are places in.
@@ -241,44 +236,6 @@ impl<'t> Section<'t> {
             ));
         }
         words
-    }
-
-    /// A list of bytes.
-    pub(crate) fn bytes(&mut self, name: &'static str, m: &mut Mistakes) -> Option<Vec<u8>> {
-        let value = self.find(name)?;
-        let as_byte = |value: &Spanned<DeValue<'_>>| {
-            integer_of(value).and_then(|number| u8::try_from(number).ok())
-        };
-        let items = value.get_ref().as_array();
-        let bytes = items.and_then(|items| items.iter().map(as_byte).collect());
-        if bytes.is_none() {
-            m.add(self.wrong(name, value, "a list of whole numbers from 0 to 255"));
-        }
-        bytes
-    }
-
-    /// A list of bytes and of words that stand for some.
-    pub(crate) fn layout(
-        &mut self,
-        name: &'static str,
-        words: &[&str],
-        m: &mut Mistakes,
-    ) -> Option<Vec<Part<'t>>> {
-        let value = self.find(name)?;
-        let as_part = |value: &'t Spanned<DeValue<'t>>| match value.get_ref().as_str() {
-            Some(word) => words.contains(&word).then_some(Part::Word(word)),
-            None => integer_of(value)
-                .and_then(|number| u8::try_from(number).ok())
-                .map(Part::Byte),
-        };
-        let items = value.get_ref().as_array();
-        let parts = items.and_then(|items| items.iter().map(as_part).collect());
-        if parts.is_none() {
-            let words = one_of(words.iter().copied());
-            let expected = format!("a list of numbers from 0 to 255 and of {words}");
-            m.add(self.wrong(name, value, &expected));
-        }
-        parts
     }
 
     /// True or false.

@@ -87,15 +87,12 @@ impl Framing {
     /// Refuses escapes that escape nothing.
     fn refuse_ambiguous(&self, section: &Section<'_>, m: &mut Mistakes) {
         let Some(escape) = self.escape else { return };
-        let reserved = (0..=u8::MAX).filter(|byte| self.is_reserved(*byte));
+        let mut reserved = (0..=u8::MAX).filter(|byte| self.is_reserved(*byte));
         let is_marked = self.start.contains(&escape.byte) || self.end.contains(&escape.byte);
         if is_marked {
             let expected = "a byte that is none of start and end";
             m.add(section.refuse("escape", expected));
-        } else if reserved
-            .into_iter()
-            .any(|byte| self.is_reserved(byte ^ escape.xor))
-        {
+        } else if reserved.any(|byte| self.is_reserved(byte ^ escape.xor)) {
             let expected = "an xor that makes none of start, end and byte of another one of them";
             m.add(section.refuse("escape", expected));
         }

@@ -1,5 +1,7 @@
 //! The master: one request at a time, each answered by its own answer or by none.
 
+mod strays;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -18,8 +20,6 @@ use crate::rtu::{LineFigures, RtuTiming};
 
 /// Bytes taken from the stream at once.
 const READ_BYTES: usize = 512;
-/// Reports that wait to be taken; the oldest is forgotten, for the next reading tells more.
-const UNASKED_MAX: usize = 64;
 
 /// What a unit reported without being asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -356,45 +356,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> FrameMaster<S> {
                 self.active = Instant::now();
                 Ok(count)
             }
-        }
-    }
-
-    /// Bytes that nobody waits for.
-    fn stray(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if let Some(frame) = self.decoder.feed(*byte) {
-                self.stray_frame(frame);
-            }
-        }
-    }
-
-    /// A frame that answers nothing that is asked: a report, or what is owed.
-    fn stray_frame(&mut self, frame: Frame) {
-        if self.profile.is_report(&frame) {
-            if self.unasked.len() >= UNASKED_MAX {
-                self.unasked.pop_front();
-            }
-            self.unasked.push_back(Unasked {
-                unit: frame.unit,
-                payload: frame.payload,
-            });
-            return;
-        }
-        let Some(owed) = self.owed.get(&frame.unit) else {
-            return;
-        };
-        let is_numbered = frame
-            .sequence
-            .is_none_or(|sequence| sequence == owed.sequence);
-        let is_it = !matches!(
-            self.profile.judge(&owed.message, &frame),
-            Verdict::None | Verdict::Unasked
-        );
-        if is_it && is_numbered {
-            let (unit, took_ms) = (frame.unit, owed.at.elapsed().as_millis());
-            tracing::debug!(unit, "answered {took_ms} ms after it was asked, too late");
-            self.figures.late(unit);
-            self.owed.remove(&unit);
         }
     }
 

@@ -22,6 +22,7 @@ use tokio_modbus::prelude::{ExceptionCode, Response, SlaveRequest};
 use tokio_modbus::server::Service;
 use tokio_modbus::server::tcp::{Server, accept_tcp_connection};
 
+pub(in crate::live) use self::controller::kestrel_code;
 pub use self::controller::{Position, door_word, mode_word};
 pub use self::fire_input::FireInput;
 pub use self::relay_board::{BoardLayout, FLASH_ON, RELAYS_MAX};

@@ -1,4 +1,4 @@
-//! A serial line with devices on it: Modbus RTU on a pseudoterminal, or over TCP as a converter
+//! A serial line with devices on it: Modbus RTU, or the frames of an invented maker, on a pseudoterminal, or over TCP as a converter
 //! passes it on. It keeps the pace of its baud rate, and what goes wrong on real lines goes wrong
 //! here by plan.
 //!
@@ -19,6 +19,7 @@ mod plan;
 mod port;
 mod pty;
 mod record;
+mod speech;
 mod speed;
 mod text;
 mod wire;
@@ -44,6 +45,7 @@ pub use self::fault::{Fault, FaultKind};
 pub use self::plan::{Plan, Rule};
 pub use self::pty::Pty;
 pub use self::record::{Breach, LineRecord, Spoken, Talker};
+pub use self::speech::Speech;
 pub use self::speed::{BadBaud, Speed};
 pub use self::text::BadRule;
 
@@ -55,6 +57,8 @@ const REPLY_DELAY: Duration = Duration::from_millis(5);
 /// How a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineSettings {
+    /// What is spoken on it.
+    pub speech: Speech,
     /// Its pace.
     pub speed: Speed,
     /// From the silence after a request to the first bit of the reply.
@@ -64,9 +68,10 @@ pub struct LineSettings {
 }
 
 impl Default for LineSettings {
-    /// 19,200 baud, replies after 5 ms, no echo.
+    /// Modbus RTU at 19,200 baud, replies after 5 ms, no echo.
     fn default() -> Self {
         Self {
+            speech: Speech::Rtu,
             speed: Speed::default(),
             reply_delay: REPLY_DELAY,
             echo: false,
@@ -95,7 +100,8 @@ impl RtuLine {
         plan: Plan,
     ) -> Result<Arc<Self>, LineError> {
         let units = Units::new(building, units)?;
-        let wire = Wire::new(settings.speed, settings.echo);
+        let mut wire = Wire::new(settings.speed, settings.echo);
+        wire.set_speech(settings.speech);
         let delays = Delays {
             usual: settings.reply_delay,
             by_unit: BTreeMap::new(),

@@ -15,7 +15,7 @@ use dispatch::Input;
 use dispatch::edge::FenceGate;
 use protocol::hardware::{Action, Command, Outcome, Report};
 use protocol::{CommandId, ElevatorId, Fence, FloorLabel, Landing, Side};
-use sim::live::rtu::{LineSettings, Plan, Pty, RtuLine, Speed, Spoken, Talker};
+use sim::live::rtu::{LineSettings, Plan, Pty, RtuLine, Speech, Speed, Spoken, Talker};
 use sim::live::{Building, Pace, modbus};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -85,6 +85,7 @@ impl Rig {
     pub(super) fn start(speed: Speed, units: u8, reply: Duration) -> anyhow::Result<Self> {
         let plain = (1..=units).map(|unit| (unit, modbus::Unit::Plain));
         let settings = LineSettings {
+            speech: Speech::Rtu,
             speed,
             reply_delay: reply,
             echo: false,

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adapters::map::Table;
 use adapters::bus::{Transport, Visit};
+use adapters::map::Table;
 use adapters::rtu::Observer;
 use adapters::rtu::serial::{Parity, SerialConfig};
 

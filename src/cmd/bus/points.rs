@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use adapters::map::{MappedFloor, RegisterMap, Table};
 use adapters::bus::reads_of;
+use adapters::map::{MappedFloor, RegisterMap, Table};
 use adapters::rtu::Request;
 use protocol::ElevatorId;
 

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use adapters::map::Table;
 use adapters::bus::Visit;
+use adapters::map::Table;
 use adapters::rtu::{Reply, Request};
 use serde_json::json;
 

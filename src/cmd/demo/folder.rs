@@ -24,6 +24,8 @@ pub(in crate::cmd) const ROOT: &str = "hallcall/v1";
 const STOREY_M: f64 = 3.5;
 /// Seconds for which a controller keeps one hold, in the building's time.
 const HOLD_MAX_S: f64 = 10.0;
+/// The frames of the invented maker that the simulator speaks.
+const KESTREL: &str = include_str!("../../../configs/frames/kestrel.toml");
 /// Bytes of the gateway's log that are shown where something went wrong.
 const LOG_SHOWN: usize = 4_000;
 /// Waits of `wire.md` section 7 in the building's seconds, and the shortest that this machine's
@@ -158,6 +160,8 @@ impl Folder {
         let map = if args.controllers == Controllers::Relays {
             BoardLayout::new(floors)
                 .map(|layout| relay_map_text(&layout, poll_ms, press_ms(args.speed)))
+        } else if args.controllers == Controllers::Frames {
+            Some(KESTREL.replacen("poll_ms = 250", &format!("poll_ms = {poll_ms}"), 1))
         } else {
             Layout::new(floors).map(|layout| map_text(&layout, poll_ms))
         };

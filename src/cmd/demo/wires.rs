@@ -13,7 +13,7 @@ use sim::live::Building;
 use sim::live::modbus::{Line, Unit};
 use sim::live::mqtt_controller::MqttController;
 use sim::live::radio::Endpoint;
-use sim::live::rtu::{LineSettings, Plan, Pty, RtuLine, Speed};
+use sim::live::rtu::{LineSettings, Plan, Pty, RtuLine, Speech, Speed};
 use tokio::task::JoinSet;
 
 use super::{Controllers, DemoArgs, free_address, toml_path};
@@ -41,6 +41,7 @@ enum Bus {
     Tcp(SocketAddr),
     RtuOverTcp(SocketAddr),
     Serial(PathBuf),
+    Frames(PathBuf),
 }
 
 impl Wires {
@@ -77,7 +78,8 @@ impl Wires {
                 Controllers::Modbus
                 | Controllers::Rtu
                 | Controllers::RtuOverTcp
-                | Controllers::Relays => false,
+                | Controllers::Relays
+                | Controllers::Frames => false,
             };
             if is_mqtt {
                 wires.drivers.insert(elevator, None);
@@ -114,6 +116,7 @@ impl Wires {
             Controllers::Modbus
             | Controllers::Rtu
             | Controllers::RtuOverTcp
+            | Controllers::Frames
             | Controllers::Mqtt
             | Controllers::Both => Unit::Car(car.clone()),
         };
@@ -129,6 +132,15 @@ impl Wires {
         }
         let settings = LineSettings {
             speed: Speed::new(BAUD)?,
+            speech: match args.controllers {
+                Controllers::Frames => Speech::Kestrel,
+                Controllers::Modbus
+                | Controllers::Rtu
+                | Controllers::RtuOverTcp
+                | Controllers::Relays
+                | Controllers::Mqtt
+                | Controllers::Both => Speech::Rtu,
+            },
             ..LineSettings::default()
         };
         let seed = args.seed.wrapping_add(u64::try_from(self.lines.len())?);
@@ -148,6 +160,9 @@ impl Wires {
         let pty = Pty::open()?;
         let path = pty.path().to_owned();
         stage.spawn(async move { ended(line.serve_pty(pty).await) });
+        if args.controllers == Controllers::Frames {
+            return Ok(Bus::Frames(path));
+        }
         Ok(Bus::Serial(path))
     }
 
@@ -190,7 +205,7 @@ impl Wires {
         for (number, bus) in self.buses.iter().enumerate() {
             let place = match bus {
                 Bus::Tcp(address) | Bus::RtuOverTcp(address) => format!("address = \"{address}\""),
-                Bus::Serial(path) => {
+                Bus::Serial(path) | Bus::Frames(path) => {
                     format!("serial = {}\nbaud = {BAUD}", toml_path(path))
                 }
             };
@@ -205,14 +220,19 @@ impl Wires {
             let Some((bus, unit)) = driver else {
                 return "{ kind = \"mqtt\" }".to_owned();
             };
+            let named = match self.buses.get(*bus) {
+                Some(Bus::Frames(_)) => "profile",
+                Some(Bus::Serial(_) | Bus::RtuOverTcp(_) | Bus::Tcp(_)) | None => "map",
+            };
             let kind = match self.buses.get(*bus) {
                 Some(Bus::Serial(_)) => "modbus_rtu",
+                Some(Bus::Frames(_)) => "rs485",
                 Some(Bus::RtuOverTcp(_)) => "modbus_rtu_over_tcp",
                 Some(Bus::Tcp(_)) | None => "modbus_tcp",
             };
             let bus = bus + 1;
             format!(
-                "{{ kind = \"{kind}\", bus = \"b{bus}\", unit = {unit}, map = \"controller.toml\" }}"
+                "{{ kind = \"{kind}\", bus = \"b{bus}\", unit = {unit}, {named} = \"controller.toml\" }}"
             )
         };
         self.drivers

@@ -15,7 +15,7 @@ use protocol::ElevatorId;
 use sim::car::{CarConfig, Stop};
 use sim::live::modbus::{FireInput, Line, Unit};
 use sim::live::mqtt_controller::MqttController;
-use sim::live::rtu::{LineSettings, Plan, RtuLine, Rule, Speed};
+use sim::live::rtu::{LineSettings, Plan, RtuLine, Rule, Speech, Speed};
 use sim::live::truth;
 use sim::live::watch::watch;
 use sim::live::{Building, CarPlan, Pace};
@@ -146,6 +146,7 @@ async fn lay(
             Place::Serial(_, baud) => baud,
         };
         let settings = LineSettings {
+            speech: Speech::Rtu,
             speed: Speed::new(speed)?,
             reply_delay: Duration::from_millis(args.reply_ms),
             echo: false,

@@ -14,7 +14,7 @@ use protocol::{ElevatorId, FloorLabel, Side, ZoneId};
 use serde_json::json;
 use sim::car::{CarConfig, Stop};
 use sim::live::modbus::{Line, Unit};
-use sim::live::rtu::{FaultKind, LineSettings, Plan, Pty, RtuLine, Rule, Speed, Spoken};
+use sim::live::rtu::{FaultKind, LineSettings, Plan, Pty, RtuLine, Rule, Speech, Speed, Spoken};
 use sim::live::{Building, CarPlan, Pace};
 
 use crate::cmd::demo::stop_signal;
@@ -95,6 +95,7 @@ pub(super) async fn serve(args: &LineArgs, pace: Pace) -> anyhow::Result<ExitCod
     let (plans, units) = stage(args)?;
     let building = Building::new(plans, pace);
     let settings = LineSettings {
+        speech: Speech::Rtu,
         speed: Speed::new(args.baud)?,
         reply_delay: Duration::from_millis(args.reply_ms),
         echo: args.echo,

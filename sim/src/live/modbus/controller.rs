@@ -1,5 +1,7 @@
 //! One car behind its registers.
 
+mod kestrel;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use super::LineError;
 use super::table::{bits, length, words};
 use crate::live::building::Building;
 use crate::live::layout::{self, Coil, Discrete, Layout};
+
+pub(in crate::live) use self::kestrel::{STATUS_BYTES, code as kestrel_code};
 
 /// One car's controller.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use protocol::ElevatorId;
 use tokio_modbus::prelude::{ExceptionCode, Request, Response};
 
 use super::LineError;
-use super::controller::{Controller, Position};
+use super::controller::{Controller, Position, STATUS_BYTES};
 use super::fire_input::FireInput;
 use super::pdu;
 use super::plain::PlainDevice;
@@ -81,6 +81,28 @@ impl Units {
             Device::Fire(input) => input.answer(&self.building, request),
             Device::Plain(plain) => plain.answer(request),
         })
+    }
+
+    /// What a car's controller answers to a frame of Kestrel, where `refused` does not have it
+    /// refuse; `None` where there is no such car.
+    pub(in crate::live) fn hear(
+        &self,
+        unit: u8,
+        data: &[u8],
+        refused: Option<ExceptionCode>,
+    ) -> Option<Vec<u8>> {
+        match self.devices.get(&unit)? {
+            Device::Car(controller) => Some(controller.hear(&self.building, data, refused)),
+            Device::Relays(_) | Device::Fire(_) | Device::Plain(_) => None,
+        }
+    }
+
+    /// What a car's controller would say in a status of Kestrel.
+    pub(in crate::live) fn status(&self, unit: u8) -> Option<[u8; STATUS_BYTES]> {
+        match self.devices.get(&unit)? {
+            Device::Car(controller) => controller.status(&self.building),
+            Device::Relays(_) | Device::Fire(_) | Device::Plain(_) => None,
+        }
     }
 
     /// The unit numbers.

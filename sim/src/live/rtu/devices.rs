@@ -1,14 +1,17 @@
 //! The devices on the wires: what they hear, what they answer, and what goes wrong with that.
 
+mod ills;
+mod news;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use tokio_modbus::prelude::ExceptionCode;
 
 use super::fault::Fault;
-use super::frame;
 use super::plan::Plan;
 use super::record::Talker;
+use super::speech::{self, Speech};
 use super::wire::Wire;
 use crate::live::modbus::{Units, pdu};
 
@@ -16,8 +19,6 @@ use crate::live::modbus::{Units, pdu};
 const LATE_MAX: Duration = Duration::from_secs(60);
 const BABBLE_MAX: Duration = Duration::from_secs(10);
 const BROKEN_MAX: Duration = Duration::from_secs(3_600);
-/// Cures that are due; what breaks beyond them stays broken.
-const CURES_MAX: usize = 1_024;
 /// Junk in one go.
 const JUNK_MAX: usize = 4_096;
 /// Units of another conversation, the first that is none of ours.
@@ -46,6 +47,9 @@ pub(super) struct Devices {
     asleep: BTreeMap<u8, Duration>,
     cures: BTreeMap<(Duration, u64), (u8, Cure)>,
     cure_count: u64,
+    /// What each unit of Kestrel showed last, and when that is looked at next.
+    shown: BTreeMap<u8, [u8; 4]>,
+    look_at: Duration,
 }
 
 /// How long a device takes from the end of a request's silence to the first bit of its reply.
@@ -78,6 +82,8 @@ impl Devices {
             asleep: BTreeMap::new(),
             cures: BTreeMap::new(),
             cure_count: 0,
+            shown: BTreeMap::new(),
+            look_at: Duration::ZERO,
         }
     }
 
@@ -102,7 +108,8 @@ impl Devices {
     /// When something is due next.
     pub(super) fn next(&self) -> Option<Duration> {
         let cure = self.cures.keys().next().map(|(at, _)| *at);
-        [self.wire.next(), cure].into_iter().flatten().min()
+        let look = (self.wire.speech() == Speech::Kestrel).then_some(self.look_at);
+        [self.wire.next(), cure, look].into_iter().flatten().min()
     }
 
     fn advance(&mut self, now: Duration) {
@@ -117,17 +124,18 @@ impl Devices {
         self.cure(now);
         let bytes = self.wire.deliver(now, now);
         self.out.extend(bytes);
+        self.report_news(now);
     }
 
     /// A frame has ended, and its silence with it.
     fn hear(&mut self, at: Duration, frame: &[u8]) {
         // The wire hands over nothing else.
-        let Some((unit, data)) = frame::open(frame) else {
+        let Some((unit, data)) = self.wire.speech().open(frame) else {
             return;
         };
         let record = self.wire.record_mut();
         *record.requests.entry(unit).or_default() += 1;
-        if unit == BROADCAST {
+        if unit == BROADCAST && self.wire.speech() == Speech::Rtu {
             self.broadcast(at, data);
         } else if self.units.has(unit) && self.is_awake(unit, at) {
             self.ask(at, unit, data, frame);
@@ -147,7 +155,7 @@ impl Devices {
 
     /// A device is asked.
     fn ask(&mut self, at: Duration, unit: u8, data: &[u8], frame: &[u8]) {
-        let function = data.first().copied().unwrap_or_default();
+        let function = self.wire.speech().function(data);
         let fault = self.plan.strike(unit, function);
         let delay = self.delays.by_unit.get(&unit).unwrap_or(&self.delays.usual);
         let mut from = at + *delay;
@@ -172,6 +180,13 @@ impl Devices {
 
     /// The protocol data of what a device answers, once it has done what was asked.
     fn answer(&self, unit: u8, function: u8, data: &[u8], fault: Option<&Fault>) -> Vec<u8> {
+        if self.wire.speech() == Speech::Kestrel {
+            let refused = match fault {
+                Some(Fault::Refuse(code)) => Some(*code),
+                Some(_) | None => None,
+            };
+            return self.units.hear(unit, data, refused).unwrap_or_default();
+        }
         if let Some(Fault::Refuse(code)) = fault
             && *code != ExceptionCode::Acknowledge
         {
@@ -199,7 +214,7 @@ impl Devices {
         request: &[u8],
         fault: Option<&Fault>,
     ) {
-        let from = from.max(self.precede(at, request, fault));
+        let from = from.max(self.precede(at, (unit, request), fault));
         let Some(bytes) = self.shape(unit, data, fault) else {
             return;
         };
@@ -217,13 +232,23 @@ impl Devices {
     }
 
     /// What is on the line before the reply; when that may begin.
-    fn precede(&mut self, at: Duration, request: &[u8], fault: Option<&Fault>) -> Duration {
+    fn precede(
+        &mut self,
+        at: Duration,
+        (unit, request): (u8, &[u8]),
+        fault: Option<&Fault>,
+    ) -> Duration {
         if fault == Some(&Fault::Echo) {
             return self.wire.speak(Talker::Echo, at, request);
         }
         if fault == Some(&Fault::Foreign) {
             let other = self.foreign();
             let end = self.wire.speak(Talker::Noise, at, &other);
+            return end + self.wire.speed().silence();
+        }
+        if fault == Some(&Fault::Report { inside: false }) {
+            let report = self.report(unit);
+            let end = self.wire.speak(Talker::Unit(unit), at, &report);
             return end + self.wire.speed().silence();
         }
         if let Some(Fault::Junk(count)) = fault {
@@ -235,7 +260,8 @@ impl Devices {
 
     /// The bytes that a device says; `None` where it says nothing.
     fn shape(&mut self, unit: u8, data: Vec<u8>, fault: Option<&Fault>) -> Option<Vec<u8>> {
-        let right = frame::seal(unit, &data);
+        let speech = self.wire.speech();
+        let right = speech.seal(unit, &data);
         let before = self.last.insert(unit, right.clone());
         Some(match fault {
             None
@@ -266,81 +292,26 @@ impl Devices {
                 let more = before.unwrap_or_else(|| right.clone());
                 [right, more].concat()
             }
-            Some(Fault::WrongUnit(other)) => frame::seal(*other, &data),
-            Some(Fault::WrongFunction) => frame::seal(unit, &with_other_function(data)),
-            Some(Fault::WrongLength) => frame::seal(unit, &shortened(data)),
+            Some(Fault::WrongUnit(other)) => speech.seal(*other, &data),
+            Some(Fault::WrongFunction) => {
+                let data = match speech {
+                    Speech::Rtu => with_other_function(data),
+                    Speech::Kestrel => speech::with_other_code(data),
+                };
+                speech.seal(unit, &data)
+            }
+            Some(Fault::WrongLength) => speech.seal(unit, &shortened(data, speech)),
+            Some(Fault::Report { inside: false }) => right,
+            Some(Fault::Report { inside: true }) => {
+                let (head, rest) = right.split_at(right.len() / 2);
+                [head, &self.report(unit), rest].concat()
+            }
             Some(Fault::Babble(time)) => {
                 let one = self.wire.speed().chars(1).as_nanos().max(1);
                 let count = (*time).min(BABBLE_MAX).as_nanos() / one;
                 self.plan.junk(usize::try_from(count).unwrap_or_default())
             }
         })
-    }
-
-    /// What breaks in the device before it takes the request.
-    fn upset(&mut self, at: Duration, unit: u8, fault: &Fault) {
-        match fault {
-            Fault::Door(stuck, time) => {
-                let stuck = *stuck;
-                self.units
-                    .set_faults(unit, |faults| faults.door = Some(stuck));
-                self.cure_after(at, *time, unit, Cure::Door);
-            }
-            Fault::Reopens(times) => {
-                self.units
-                    .set_faults(unit, |faults| faults.reopens = *times);
-            }
-            Fault::Restart(time) => {
-                self.units.restart(unit);
-                self.asleep.insert(unit, at + (*time).min(BROKEN_MAX));
-            }
-            Fault::PowerLoss(time) => {
-                self.units.restart(unit);
-                self.units.set_power(unit, false);
-                self.asleep.insert(unit, at + (*time).min(BROKEN_MAX));
-                self.cure_after(at, *time, unit, Cure::Power);
-            }
-            Fault::Position(position, time) => {
-                self.units.set_position(unit, Some(*position));
-                self.cure_after(at, *time, unit, Cure::Position);
-            }
-            Fault::Late(_)
-            | Fault::IntoNext
-            | Fault::BadCrc
-            | Fault::Twice(_)
-            | Fault::Truncated(_)
-            | Fault::Merged
-            | Fault::WrongUnit(_)
-            | Fault::WrongFunction
-            | Fault::WrongLength
-            | Fault::Refuse(_)
-            | Fault::Echo
-            | Fault::NoReply
-            | Fault::NoRequest
-            | Fault::Junk(_)
-            | Fault::Foreign
-            | Fault::Babble(_) => {}
-        }
-    }
-
-    fn cure_after(&mut self, at: Duration, time: Duration, unit: u8, cure: Cure) {
-        if self.cures.len() < CURES_MAX {
-            self.cure_count += 1;
-            let due = at + time.min(BROKEN_MAX);
-            self.cures.insert((due, self.cure_count), (unit, cure));
-        }
-    }
-
-    fn cure(&mut self, now: Duration) {
-        while let Some(entry) = self.cures.first_entry()
-            && entry.key().0 <= now
-        {
-            match entry.remove() {
-                (unit, Cure::Door) => self.units.set_faults(unit, |faults| faults.door = None),
-                (unit, Cure::Power) => self.units.set_power(unit, true),
-                (unit, Cure::Position) => self.units.set_position(unit, None),
-            }
-        }
     }
 
     fn is_awake(&self, unit: u8, at: Duration) -> bool {
@@ -359,9 +330,16 @@ impl Devices {
     /// A reading of one word, by a device that is none of ours.
     fn foreign(&mut self) -> Vec<u8> {
         let other = FOREIGN.into_iter().find(|unit| !self.units.has(*unit));
-        let mut data = vec![3, 2];
-        data.extend(self.plan.junk(2));
-        frame::seal(other.unwrap_or(*FOREIGN.end()), &data)
+        let mut data = match self.wire.speech() {
+            Speech::Rtu => vec![3, 2],
+            // An acknowledgement of some command.
+            Speech::Kestrel => vec![0, 0x06, 0x12],
+        };
+        if self.wire.speech() == Speech::Rtu {
+            data.extend(self.plan.junk(2));
+        }
+        let unit = other.unwrap_or(*FOREIGN.end());
+        self.wire.speech().seal(unit, &data)
     }
 }
 
@@ -378,7 +356,11 @@ fn with_other_function(mut data: Vec<u8>) -> Vec<u8> {
 }
 
 /// One word, or eight bits, less in a reading; one byte less in any other answer.
-fn shortened(mut data: Vec<u8>) -> Vec<u8> {
+fn shortened(mut data: Vec<u8>, speech: Speech) -> Vec<u8> {
+    if speech == Speech::Kestrel {
+        data.pop();
+        return data;
+    }
     let less = match data.as_slice() {
         [3 | 4, count, ..] if *count >= 2 => 2,
         _ => 1,

@@ -50,6 +50,12 @@ pub enum Fault {
     Junk(usize),
     /// A frame of another conversation comes before the reply.
     Foreign,
+    /// A unit of Kestrel reports its status before its answer, or in the middle of it; on other lines
+    /// the reply is right.
+    Report {
+        /// In the middle of it.
+        inside: bool,
+    },
     /// The device shouts junk for so long, at most 10 s, instead of replying.
     Babble(Duration),
 }
@@ -89,11 +95,13 @@ pub enum FaultKind {
     Foreign,
     /// A device that shouts.
     Babble,
+    /// A report that nobody asked for.
+    Report,
 }
 
 impl FaultKind {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::LateReply,
         Self::BadCrc,
         Self::Duplicate,
@@ -110,6 +118,7 @@ impl FaultKind {
         Self::Junk,
         Self::Foreign,
         Self::Babble,
+        Self::Report,
     ];
 
     /// Its name in tables: `H1` to `H13`, or a word.
@@ -132,6 +141,7 @@ impl FaultKind {
             Self::Junk => "junk",
             Self::Foreign => "foreign",
             Self::Babble => "babble",
+            Self::Report => "report",
         }
     }
 }
@@ -157,6 +167,7 @@ impl Fault {
             Self::Junk(_) => FaultKind::Junk,
             Self::Foreign => FaultKind::Foreign,
             Self::Babble(_) => FaultKind::Babble,
+            Self::Report { .. } => FaultKind::Report,
         }
     }
 }

@@ -18,7 +18,7 @@ struct Word {
 }
 
 /// Every kind. Values are milliseconds, or numbers of bytes, units, times or floors.
-const WORDS: [Word; 25] = [
+const WORDS: [Word; 27] = [
     word("late", 400, |ms| Fault::Late(millis(ms))),
     word("into_next", 0, |_| Fault::IntoNext),
     word("bad_crc", 0, |_| Fault::BadCrc),
@@ -59,6 +59,8 @@ const WORDS: [Word; 25] = [
     }),
     word("junk", 60, |bytes| Fault::Junk(count(bytes))),
     word("foreign", 0, |_| Fault::Foreign),
+    word("report", 0, |_| Fault::Report { inside: false }),
+    word("report_inside", 0, |_| Fault::Report { inside: true }),
     word("babble", 2_000, |ms| Fault::Babble(millis(ms))),
 ];
 

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::frame::{FRAME_MAX, is_whole_request, open};
+use super::frame::FRAME_MAX;
 use super::record::{Breach, LineRecord, NO_GAP, Spoken, Talker};
+use super::speech::Speech;
 use super::speed::Speed;
 
 /// Characters that wait for their time; what is more is lost.
@@ -28,6 +29,7 @@ const GARBLED: u8 = 0x55;
 pub(super) struct Wire {
     speed: Speed,
     echo: bool,
+    speech: Speech,
     /// A converter sends for the master, and waits until the line has been silent.
     is_converted: bool,
     incoming: Option<Incoming>,
@@ -64,6 +66,7 @@ impl Wire {
         Self {
             speed,
             echo,
+            speech: Speech::Rtu,
             is_converted: false,
             incoming: None,
             slots: BTreeMap::new(),
@@ -72,6 +75,22 @@ impl Wire {
             spoken_until: None,
             record: LineRecord::default(),
         }
+    }
+
+    /// From now on this is spoken.
+    pub(super) fn set_speech(&mut self, speech: Speech) {
+        self.speech = speech;
+    }
+
+    pub(super) fn speech(&self) -> Speech {
+        self.speech
+    }
+
+    /// Whether nobody speaks, nor has for as long as a frame waits.
+    pub(super) fn is_silent(&self, now: Duration) -> bool {
+        let quiet_since = self.quiet_since().unwrap_or_default();
+        let silence = self.speed.silence();
+        self.incoming.is_none() && self.slots.is_empty() && quiet_since + silence <= now
     }
 
     /// From now on a converter sends for the master.
@@ -109,7 +128,9 @@ impl Wire {
                 self.record.kept_back += u64::from(begins > now);
             }
             None => self.begin(now),
-            Some(incoming) if now > incoming.to && is_whole_request(&incoming.bytes) => {
+            Some(incoming)
+                if now > incoming.to && self.speech.is_whole_request(&incoming.bytes) =>
+            {
                 let silence = now - incoming.to;
                 self.record.kept_silence(silence);
                 self.record.breach(Breach::TooSoon { at: now, silence });
@@ -158,7 +179,7 @@ impl Wire {
         self.record.keep(spoken.clone());
         if incoming.is_garbled {
             self.record.collisions += 1;
-        } else if incoming.is_too_long || open(&frame).is_none() {
+        } else if incoming.is_too_long || self.speech.open(&frame).is_none() {
             self.record.could_not_read(spoken);
         } else {
             return Some(frame);
