@@ -11,8 +11,8 @@ use protocol::message::RobotTopic;
 use protocol::ride::RideView;
 use protocol::robot::ConnectionState;
 use protocol::{
-    ClaimId, ClientId, DeviceId, ElevatorId, Landing, OrderId, PoolId, RentalId, RobotId, Timestamp,
-    ZoneId,
+    ClaimId, ClientId, DeviceId, ElevatorId, Landing, OrderId, PoolId, RentalId, RobotId,
+    Timestamp, ZoneId,
 };
 
 use crate::alarm::Alarms;

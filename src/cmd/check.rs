@@ -94,7 +94,11 @@ fn applications(config: &Config) -> String {
 /// Where HTTP is listened for, and for how many clients.
 fn listening(config: &Config) -> String {
     config.http.as_ref().map_or_else(String::new, |http| {
-        format!(", HTTP on {} for {} clients", http.listen, http.clients.len())
+        format!(
+            ", HTTP on {} for {} clients",
+            http.listen,
+            http.clients.len()
+        )
     })
 }
 

@@ -143,7 +143,10 @@ fn corpus_of_frames() {
         ("report", "20: unit 1 0x82 Unasked"),
         ("other-unit", "20: unit 9 0x81 Status"),
         ("cut-and-whole", "40: unit 1 0x81 Status"),
-        ("merged", "20: unit 1 0x82 Unasked\n41: unit 1 0x81 Status\n51: unit 1 0x06 None"),
+        (
+            "merged",
+            "20: unit 1 0x82 Unasked\n41: unit 1 0x81 Status\n51: unit 1 0x06 None",
+        ),
         ("false-beginning", "23: unit 1 0x81 Status"),
         ("report-inside", "29: unit 1 0x82 Unasked"),
         ("own-echo", "29: unit 1 0x81 Status"),
@@ -152,7 +155,14 @@ fn corpus_of_frames() {
         ("sum", "unit 1 0x81 Status"),
     ];
     comes_to("frames", frames::run, &table);
-    for name in ["turned", "cut", "junk", "unknown-code", "wrong-length", "sum-off-by-one"] {
+    for name in [
+        "turned",
+        "cut",
+        "junk",
+        "unknown-code",
+        "wrong-length",
+        "sum-off-by-one",
+    ] {
         let corpus = corpus("frames");
         let input = corpus.iter().find(|(path, _)| path.ends_with(name));
         let (_, data) = input.unwrap_or_else(|| panic!("no frames/{name}"));

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use adapters::map::Table as PointTable;
 use adapters::bus::Transport;
+use adapters::map::Table as PointTable;
 use adapters::rtu::serial::Parity;
 use dispatch::ZoneConfig;
 use hallcall::config::{Broker, Config, DriverConfig};

@@ -26,9 +26,9 @@ mod bus;
 mod disk;
 mod oracle;
 mod plan;
-mod rentals;
 #[path = "../power_cut/record.rs"]
 mod record;
+mod rentals;
 mod robots;
 #[path = "../support/mod.rs"]
 mod support;

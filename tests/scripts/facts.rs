@@ -8,11 +8,9 @@ use super::print::{at, why};
 pub fn fact(fact: &Fact) -> String {
     match fact {
         // Scripts tell of rides.
-        Fact::Answer(_)
-        | Fact::Series(_)
-        | Fact::Turn(_)
-        | Fact::Claim(_)
-        | Fact::Rental(_) => format!("{fact:?}"),
+        Fact::Answer(_) | Fact::Series(_) | Fact::Turn(_) | Fact::Claim(_) | Fact::Rental(_) => {
+            format!("{fact:?}")
+        }
         Fact::Ride(fact) => match fact {
             RideFact::Admitted {
                 order,

@@ -7,9 +7,7 @@ use crate::elevator::{ControllerEvent, Doors, ElevatorEvent};
 use crate::encode::Envelope;
 use crate::floor::{FloorLabel, Side};
 use crate::hardware::{Call, Door, Mode, Motion};
-use crate::id::{
-    CommandId, DeviceId, ElevatorId, Fence, InstanceId, MessageId, OrderId, RobotId,
-};
+use crate::id::{CommandId, DeviceId, ElevatorId, Fence, InstanceId, MessageId, OrderId, RobotId};
 use crate::message::RobotMessage;
 use crate::robot::{Position, RideEvent, RobotEvent, RobotStatus};
 use crate::sensitive::Sensitive;

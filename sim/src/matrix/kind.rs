@@ -50,11 +50,9 @@ pub fn kinds(facts: &[Fact]) -> impl Iterator<Item = &'static str> {
 fn kind(fact: &Fact) -> &'static str {
     match fact {
         // The matrix rides; applications have crashes of their own (`tests/apps_*.rs`).
-        Fact::Answer(_)
-        | Fact::Series(_)
-        | Fact::Turn(_)
-        | Fact::Claim(_)
-        | Fact::Rental(_) => "application",
+        Fact::Answer(_) | Fact::Series(_) | Fact::Turn(_) | Fact::Claim(_) | Fact::Rental(_) => {
+            "application"
+        }
         Fact::Ride(fact) => ride(fact),
         Fact::Elevator(fact) => elevator(fact),
         Fact::Site(fact) => match fact {

@@ -101,7 +101,9 @@ impl Wanted {
     pub fn message(&self) -> Option<&Outgoing> {
         match self.effect() {
             Effect::Say(message) => Some(message),
-            Effect::Command(_) | Effect::Note(_) | Effect::Answer { .. } => None,
+            Effect::Command(_) | Effect::Device(_) | Effect::Note(_) | Effect::Answer { .. } => {
+                None
+            }
         }
     }
 }

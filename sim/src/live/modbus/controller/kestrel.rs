@@ -77,7 +77,7 @@ impl Controller {
         } else {
             self.tell(building, code, payload)
         };
-        if let Some(why) = refused.or(result.err()) {
+        if let Some(why) = refused.or_else(|| result.err()) {
             let is_busy = matches!(
                 why,
                 ExceptionCode::Acknowledge | ExceptionCode::ServerDeviceBusy
