@@ -24,7 +24,6 @@ mod civil_zone;
 mod document;
 mod driver;
 mod elevators;
-mod frame_driver;
 mod gateway;
 mod mistake;
 mod pools;
