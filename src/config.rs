@@ -26,7 +26,6 @@ mod devices;
 mod document;
 mod driver;
 mod elevators;
-mod frame_driver;
 mod gateway;
 mod http;
 mod mistake;

@@ -1,5 +1,7 @@
 //! `driver` of an elevator, and the register maps that drivers name.
 
+mod frames;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
@@ -11,9 +13,10 @@ use protocol::ops::Presence;
 use super::buses::{Buses, read_bus, read_unit, unit_of};
 use super::document::{LEFT_OUT, SYNTAX, Table, Value};
 use super::elevators::Elevator;
-use super::frame_driver::Profiles;
 use super::mistake::Mistake;
 use super::{BusConfig, DriverConfig};
+
+pub(super) use self::frames::Profiles;
 
 const MQTT_KEYS: &[&str] = &["kind"];
 const MAKER_KEYS: &[&str] = &["kind", "bus", "unit", "profile"];

@@ -8,8 +8,8 @@ use protocol::limits::ZONES_MAX;
 
 use super::buses::{Buses, read_bus, read_unit};
 use super::document::{Table, Value};
+use super::driver::Profiles;
 use super::elevators::Elevator;
-use super::frame_driver::Profiles;
 use super::{PointTable, ZoneInput};
 
 const ZONE_KEYS: &[&str] = &["id", "fire"];

@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use adapters::rs485::FrameProfile;
 
-use super::DriverConfig;
-use super::buses::{Buses, read_bus};
-use super::document::{Table, Value};
-use super::driver::{Drivers, Frames, mapped, mistake, needs_of, plain_path};
-use super::elevators::Elevator;
+use super::super::DriverConfig;
+use super::super::buses::{Buses, read_bus};
+use super::super::document::{Table, Value};
+use super::super::elevators::Elevator;
+use super::{Drivers, Frames, mapped, mistake, needs_of, plain_path};
 
 /// Bytes of a frame profile.
 const PROFILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The profiles read so far.
 #[derive(Default)]
-pub(super) struct Profiles {
+pub(in crate::config) struct Profiles {
     /// By path, so that the mistakes of each are told once; `None` for a bad one.
     read: BTreeMap<PathBuf, Option<Arc<FrameProfile>>>,
     /// That of the first elevator on each bus.
@@ -26,7 +26,7 @@ pub(super) struct Profiles {
 
 impl Profiles {
     /// Whether the units of a bus speak the frames of a maker.
-    pub(super) fn are_on(&self, bus: &str) -> bool {
+    pub(in crate::config) fn are_on(&self, bus: &str) -> bool {
         self.by_bus.contains_key(bus)
     }
 
