@@ -22,6 +22,7 @@ mod founded;
 mod hear;
 mod law;
 mod model;
+mod operator;
 mod read;
 mod reply;
 mod request;

@@ -309,8 +309,10 @@ fn every_kind_of_fault_fires_by_rate() {
     for _ in 0..1_000 {
         bench.ask(&READ_CAR);
     }
+    // A Modbus unit never speaks by itself.
     for kind in FaultKind::ALL {
-        assert!(bench.fired().contains_key(&kind), "{kind:?} never fired");
+        let fired = bench.fired().contains_key(&kind);
+        assert_eq!(fired, kind != FaultKind::Report, "{kind:?}");
     }
 }
 
