@@ -14,12 +14,12 @@ use super::tally::{rounded, thread_cpu};
 
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(1);
-/// Multiplications of one look, each of which waits for the one before: about 20 us of a processor.
+/// Multiplications of one look, each of which waits for the one before: about 60 us of a processor.
 const WORK: u32 = 20_000;
 /// A look is slow from so many times the median.
 const SLOW: u64 = 2;
 
-/// The same piece of work once in a millisecond, 2 of 100 of one processor.
+/// The same piece of work once in a millisecond, 6 of 100 of one processor.
 pub(super) struct Pace {
     ended: Arc<AtomicBool>,
     thread: JoinHandle<Histogram<u64>>,
